@@ -1,0 +1,51 @@
+"""bayes-dp: from attack results on a trained model to statements about differential privacy.
+
+    import bayes_dp as bdp
+    counts = bdp.ErrorCounts.from_csv("counts.csv")
+    post = bdp.estimate(counts, delta=1e-3)
+    post.interval(0.9)
+
+The public names are imported when they are first used, so that importing the package stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that holds it; a value equal to the module's own name exports the module.
+_HOMES = {
+    "InputError": "checks",
+    "ErrorCounts": "data",
+    "Posterior": "result",
+    "estimate": "bayes.estimate",
+    "datasets": "datasets",
+    "region": "region",
+    "tradeoff": "tradeoff",
+    "plots": "plots",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+if TYPE_CHECKING:
+    from bayes_dp import datasets, plots, region, tradeoff
+    from bayes_dp.bayes.estimate import estimate
+    from bayes_dp.checks import InputError
+    from bayes_dp.data import ErrorCounts
+    from bayes_dp.result import Posterior
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'bayes_dp' has no attribute {name!r}; it has {', '.join(_HOMES)}")
+    module = importlib.import_module(f"bayes_dp.{home}")
+    value = module if home == name else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

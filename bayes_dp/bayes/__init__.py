@@ -1,0 +1,1 @@
+"""Bayesian estimation of ε: priors, likelihoods and the methods that combine them."""

@@ -1,0 +1,175 @@
+"""Tables of the corner probabilities of `marginal.py`, for posteriors that need them at thousands of points.
+
+The log odds of P[K(e,d)] are a smooth function of e, on the scale of the two levels at which the corner's edges pass
+the base, and of d. A table holds them as quintic splines on a grid that is uniform in Σ arcsinh((e - level)/width), at
+Chebyshev points in d in [0,δ]; the number of these is doubled until the new ones were predicted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import interpolate
+
+from bayes_dp.bayes.beta_tails import quintics
+from bayes_dp.bayes.marginal import MarginalLikelihood
+
+__all__ = ["CornerTable"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NODES = 112  # in e to begin with, doubled for bases that need it
+_MOST_NODES = 16 * _NODES
+_MOST_POINTS = 129  # in d
+_PREDICTED = 1e-4  # largest error of log odds predicted from half the points in d: all of them then do far better
+_BETWEEN = 1e-6  # largest error of log odds between the nodes in e
+_RELEVANT = 40.0  # the errors allowed grow with the distance of the log odds beyond this
+_NOTHING = -200.0  # a corner whose log odds never exceed this is left out
+
+
+@dataclass
+class _Group:
+    """Some bases of one corner, tabulated alike: nodes first + step·j in the warped e, points d, and the pieces."""
+
+    bases: Ints
+    first: Floats
+    step: Floats
+    d: Floats
+    pieces: Floats  # (6, points, bases · cells)
+    cells: int
+
+
+class CornerTable:
+    """The function `likelihood.corners` for d in [0,δ] and e in [0, largest], by interpolation."""
+
+    def __init__(self, likelihood: MarginalLikelihood, delta: float, largest: float = 600.0) -> None:
+        self._likelihood, self._delta, self._largest = likelihood, delta, largest
+        self._level, self._width = likelihood.levels()
+        self._groups: tuple[list[_Group], list[_Group]] = ([], [])
+        bases = np.arange(self._level.shape[2])
+        zero = np.zeros((len(bases), 1))
+        for corner in (0, 1):
+            # P falls with e and d, so that it is largest at (0, 0).
+            matter = self._log_odds(corner, bases, zero[..., None], zero[0])[:, 0, 0] > _NOTHING
+            open_, nodes = bases[matter], _NODES
+            while len(open_):
+                open_ = self._tabulate(corner, open_, nodes)
+                nodes *= 2
+
+    def _log_odds(self, corner: int, bases: Ints, e: Floats, d: Floats) -> Floats:
+        """log P/(1-P) for e (bases, nodes, 1) and d (points,): (bases, nodes, points)."""
+        e, d = np.broadcast_arrays(e, d)
+        small, complement = self._likelihood.corners(e, d, (corner,), bases)
+        odds = small[0] - np.log(-np.expm1(np.minimum(small[0], -1e-300)))
+        return np.where(complement[0], -odds, odds)
+
+    def _tabulate(self, corner: int, bases: Ints, nodes: int) -> Ints:
+        """Add groups for the bases for which this number of nodes is enough; return the others."""
+        level, width = self._level[:, corner, bases], self._width[:, corner, bases]
+        ends = np.broadcast_to([0.0, self._largest], (len(bases), 2))
+        first, last = _warp(ends, level, width).T
+        step = (last - first) / (nodes - 1)
+        # Nodes at even places, the points between them, where the table is checked, at odd places.
+        places = np.arange(2 * nodes - 1) / 2
+        e = _unwarp(first[:, None] + step[:, None] * places, level, width, self._largest)[..., None]
+        d = _chebyshev(1 if self._delta == 0 else 3, self._delta)
+        at_nodes = self._log_odds(corner, bases, e[:, ::2], d)
+        between = self._log_odds(corner, bases, e[:, 1::2], d[-1:])[..., 0]
+        spline = interpolate.make_interp_spline(np.arange(nodes), at_nodes[..., -1], k=5, axis=1)
+        off = np.abs(spline(places[1::2]) - between) / _allowance(between)
+        good = (off.max(axis=1) < _BETWEEN) | (2 * nodes > _MOST_NODES)
+        rest = bases[~good]
+        keep, values = np.nonzero(good)[0], at_nodes[good]
+        while len(keep):
+            done = np.ones(len(keep), bool)
+            if self._delta > 0:
+                finer = _chebyshev(2 * len(d) - 1, self._delta)
+                new = self._log_odds(corner, bases[keep], e[keep, ::2], finer[1::2])
+                off = np.abs(values @ _weights(d, finer[1::2]).T - new) / _allowance(new)
+                merged = np.empty((*values.shape[:-1], len(finer)))
+                merged[..., ::2], merged[..., 1::2] = values, new
+                d, values = finer, merged
+                done = (off.max(axis=(1, 2)) < _PREDICTED) | (len(d) >= _MOST_POINTS)
+            if done.any():
+                found = keep[done]
+                pieces = _splines(values[done])
+                self._groups[corner].append(_Group(bases[found], first[found], step[found], d, pieces, nodes - 1))
+            keep, values = keep[~done], values[~done]
+        return rest
+
+    def __call__(self, epsilon: Floats, delta: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """See `MarginalLikelihood.corners`: (u, …) -> (2, u, …)."""
+        odds = np.full((2, *epsilon.shape), 2 * _NOTHING)
+        spread = (-1, *(1,) * (epsilon.ndim - 1))
+        for corner in (0, 1):
+            for group in self._groups[corner]:
+                bases = group.bases
+                position = _warp(epsilon[bases], self._level[:, corner, bases], self._width[:, corner, bases])
+                position -= group.first.reshape(spread)
+                position /= group.step.reshape(spread)
+                np.clip(position, 0.0, group.cells - 1e-9, out=position)
+                cell = position.astype(np.int64)
+                position -= cell
+                cell += np.arange(len(bases)).reshape(spread) * group.cells
+                weights = np.moveaxis(_weights(group.d, delta[bases]), -1, 0) if len(group.d) > 1 else np.ones(1)
+                total = np.zeros_like(position)
+                for k, weight in enumerate(weights):
+                    pieces = group.pieces[:, k]
+                    value = pieces[5].take(cell)
+                    for power in (4, 3, 2, 1, 0):
+                        value *= position
+                        value += pieces[power].take(cell)
+                    value *= weight
+                    total += value
+                odds[corner, bases] = total
+        return -np.logaddexp(0.0, np.abs(odds)), odds > 0
+
+
+def _warp(e: Floats, level: Floats, width: Floats) -> Floats:
+    """Σ arcsinh((e - level)/width) over the two edges, for e (u, …) and level and width (2, u)."""
+    level, width = (v.reshape(*v.shape, *[1] * (e.ndim - 1)) for v in (level, width))
+    total = np.arcsinh((e - level[0]) / width[0])
+    total += np.arcsinh((e - level[1]) / width[1])
+    return np.asarray(total)
+
+
+def _unwarp(target: Floats, level: Floats, width: Floats, largest: float) -> Floats:
+    """The inverse of `_warp` on [0, largest] by bisection."""
+    low, high = np.zeros_like(target), np.full_like(target, largest)
+    for _ in range(60):
+        e = 0.5 * (low + high)
+        below = _warp(e, level, width) < target
+        low, high = np.where(below, e, low), np.where(below, high, e)
+    return np.asarray(0.5 * (low + high))
+
+
+def _allowance(odds: Floats) -> Floats:
+    return 1.0 + np.maximum(np.abs(odds) - _RELEVANT, 0.0)
+
+
+def _splines(values: Floats) -> Floats:
+    """Log odds (bases, nodes, d) as quintic pieces: (6, d, bases · cells)."""
+    at = np.arange(values.shape[1])
+    spline = interpolate.make_interp_spline(at, values, k=5, axis=1)
+    pieces = quintics(*(np.moveaxis(spline(at, order), 1, -1) for order in (0, 1, 2)))
+    return np.ascontiguousarray(np.moveaxis(pieces, 2, 1)).reshape(6, values.shape[2], -1)
+
+
+def _chebyshev(count: int, delta: float) -> Floats:
+    """Chebyshev points of the second kind on [0,δ], ascending; every second one of 2·count-1 is one of count."""
+    return 0.5 * delta * (1.0 - np.cos(np.pi * np.arange(count) / max(count - 1, 1)))
+
+
+def _weights(nodes: Floats, d: Floats) -> Floats:
+    """Barycentric weights (…, nodes) that interpolate from Chebyshev points to d."""
+    signs = (-1.0) ** np.arange(len(nodes))
+    signs[[0, -1]] *= 0.5
+    gap = d[..., None] - nodes
+    hit = np.abs(gap) < 1e-15 * nodes[-1]
+    terms = signs / np.where(hit, 1.0, gap)
+    terms = np.where(hit.any(axis=-1, keepdims=True), hit, terms)
+    return np.asarray(terms / terms.sum(axis=-1, keepdims=True))
+

@@ -1,0 +1,321 @@
+"""The exact posterior for binomial counts: adaptive quadrature over (ε, s), or ε alone, or δ in ε's place.
+
+The error rates are integrated out in closed form up to one-dimensional integrals (`marginal.py`), so that the posterior
+of the two remaining parameters is an integral over the unit square: ε = ε_min + 2 tan²(πu/2) where its prior reaches to
+infinity, ε = ε_min + (ε_max - ε_min) sin²(πu/2) where it does not, and s likewise in v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp.bayes import priors
+from bayes_dp.bayes.cells import Cells, Piecewise, integrate
+from bayes_dp.bayes.corner_table import CornerTable
+from bayes_dp.bayes.latent import draw_rates
+from bayes_dp.bayes.marginal import MarginalLikelihood
+from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.interop import to_arviz
+from bayes_dp.result import Marginal, Posterior, Provenance, check_draws
+
+__all__ = ["ExactPosterior", "exact", "exact_delta"]
+
+Floats = NDArray[np.float64]
+Strength = float | Literal["free", "tight"]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A smooth map of u in [0,1] onto [low, high], where high may be infinite."""
+
+    low: float
+    high: float
+
+    def value(self, u: Floats) -> Floats:
+        if np.isinf(self.high):
+            return np.asarray(self.low + 2.0 * np.tan(0.5 * np.pi * np.minimum(u, 1.0 - 1e-15)) ** 2)
+        return np.asarray(self.low + (self.high - self.low) * np.sin(0.5 * np.pi * u) ** 2)
+
+    def inverse(self, value: Floats) -> Floats:
+        if np.isinf(self.high):
+            return np.asarray(np.arctan(np.sqrt(np.maximum(value - self.low, 0.0) / 2.0)) * 2 / np.pi)
+        share = np.clip((value - self.low) / (self.high - self.low), 0.0, 1.0)
+        return np.asarray(np.arcsin(np.sqrt(share)) * 2 / np.pi)
+
+    def log_rate(self, u: Floats) -> Floats:
+        """log d value / du."""
+        angle = 0.5 * np.pi * u
+        if np.isinf(self.high):
+            return np.log(2.0 * np.pi) + np.log(np.sin(angle)) - 3.0 * np.log(np.cos(angle))
+        return np.log((self.high - self.low) * 0.5 * np.pi) + np.log(np.sin(2.0 * angle))
+
+
+@dataclass(frozen=True)
+class GridMarginal:
+    """The posterior of one parameter as a piecewise polynomial density in a coordinate u."""
+
+    coordinate: Coordinate
+    density_u: Piecewise
+
+    @cached_property
+    def mean(self) -> float:
+        u, weight = self.density_u.nodes()
+        return float(weight @ self.coordinate.value(u))
+
+    @cached_property
+    def sd(self) -> float:
+        u, weight = self.density_u.nodes()
+        return float(np.sqrt(max(weight @ (self.coordinate.value(u) - self.mean) ** 2, 0.0)))
+
+    def cdf(self, value: ArrayLike) -> Floats:
+        return self.density_u.cdf(self.coordinate.inverse(np.asarray(value, float)))
+
+    def pdf(self, value: ArrayLike) -> Floats:
+        u = self.coordinate.inverse(np.asarray(value, float))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.maximum(self.density_u.density(u), 0.0) / np.exp(self.coordinate.log_rate(u)))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        return self.coordinate.value(self.density_u.quantile(np.asarray(probability, float)))
+
+    def hdi(self, probability: float) -> tuple[float, float]:
+        """The shortest interval with the given probability."""
+        low, high = 0.0, 1.0 - probability
+        for _ in range(6):
+            tail = np.linspace(low, high, 65)
+            width = self.quantile(tail + probability) - self.quantile(tail)
+            best, step = int(np.argmin(width)), (high - low) / 64
+            low, high = max(0.0, tail[best] - step), min(1.0 - probability, tail[best] + step)
+        ends = self.quantile(np.array([tail[best], tail[best] + probability]))
+        return float(ends[0]), float(ends[1])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is unknown, what is known, and the likelihood; enough to pose the same question at another δ or ε."""
+
+    counts: ErrorCounts
+    likelihood: MarginalLikelihood
+    parameter: Literal["epsilon", "delta"]
+    known: float
+    prior: Any
+    prior_strength: Any
+    strength: Strength
+
+    def privacy(self, value: Floats) -> tuple[Floats, Floats]:
+        """(ε, δ) for values of the unknown parameter."""
+        known = np.full_like(value, self.known)
+        return (value, known) if self.parameter == "epsilon" else (known, value)
+
+
+class ExactPosterior(Posterior):
+    """A posterior by quadrature; its error is known and its draws are independent."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.parameter = problem.parameter
+        two = problem.strength == "free"
+        self._axes = {problem.parameter: Coordinate(*priors.support(problem.parameter, problem.prior))}
+        if two:
+            self._axes["strength"] = Coordinate(*priors.support("strength", problem.prior_strength))
+        self._cells = integrate(_log_posterior(problem, list(self._axes.values())), two)
+        self.log_evidence = self._cells.log_total
+        self.marginals: Mapping[str, Marginal] = {
+            name: GridMarginal(axis, self._cells.marginal(i)) for i, (name, axis) in enumerate(self._axes.items())
+        }
+        self.diagnostics = {
+            "log_evidence": self.log_evidence,
+            "relative_error": self._cells.error,
+            "cells": len(self._cells.edges),
+        }
+        self.warnings = ()
+        if not self._cells.error < 1e-4:
+            self.warnings = (
+                f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
+                " a strong singularity is the usual cause.",
+            )
+        self.assumptions = _assumptions(problem)
+        self.provenance = Provenance(
+            method="exact",
+            digest=problem.counts.digest(),
+            known={"delta" if problem.parameter == "epsilon" else "epsilon": problem.known},
+            priors={name: priors.describe(p) for name, p in _priors_of(problem).items()},
+            settings={"strength": problem.strength, "likelihood": "binomial"},
+        )
+
+    @property
+    def grid(self) -> dict[str, Floats]:
+        """The quadrature nodes and their posterior weights (they sum to one), flat arrays by name."""
+        u, v, weight = self._cells.nodes()
+        columns = {name: axis.value(at) for (name, axis), at in zip(self._axes.items(), (u, v), strict=False)}
+        return {**columns, "weight": weight}
+
+    def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
+        """The marginal posterior density of a parameter."""
+        marginal = self._marginal(parameter)
+        assert isinstance(marginal, GridMarginal)
+        return marginal.pdf(value)
+
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        size, seed = check_draws(size, seed)
+        at = self._cells.sample(size, np.random.default_rng(seed))
+        return {name: axis.value(u) for (name, axis), u in zip(self._axes.items(), at, strict=False)}
+
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        draws = self.draws(size, seed)
+        epsilon, delta = self._problem.privacy(draws[self.parameter])
+        fixed = self._problem.strength
+        if fixed == "tight":
+            raise InputError("the error rates are drawn for a free or a fixed strength below 1, not for 'tight'")
+        strength = draws.get("strength", np.full(len(epsilon), fixed if fixed != "free" else 0.0))
+        rng = np.random.default_rng([seed, 1])
+        return draw_rates(self._problem.counts, epsilon, delta, strength, rng)
+
+    @overload
+    def epsilon_at(self, delta: float) -> ExactPosterior: ...
+
+    @overload
+    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[ExactPosterior]: ...
+
+    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> ExactPosterior | list[ExactPosterior]:
+        """The posterior of ε given the same counts and another δ; a list of them for a sequence of δ.
+
+        The tables of the counts are used again.
+        """
+        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
+        prior = self._problem.prior if self.parameter == "epsilon" else priors.prior_of("epsilon")
+        found = [self._again("epsilon", float(d), prior) for d in np.atleast_1d(values)]
+        return found if values.ndim else found[0]
+
+    def delta_at(self, epsilon: float, prior: Any = None) -> ExactPosterior:
+        """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
+        value = one_number("epsilon", epsilon, 0.0, 700.0)
+        return self._again("delta", value, priors.prior_of("delta", prior))
+
+    def _again(self, parameter: Literal["epsilon", "delta"], known: float, prior: Any) -> ExactPosterior:
+        p = self._problem
+        return ExactPosterior(Problem(p.counts, p.likelihood, parameter, known, prior, p.prior_strength, p.strength))
+
+    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
+        """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
+        posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
+        if self._problem.strength != "tight":
+            alpha, beta = self.rates(size, seed)
+            posterior |= {"alpha": alpha[None], "beta": beta[None]}
+        return to_arviz(posterior, {}, self._problem.counts, {"method": "exact"})
+
+
+def exact(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+) -> ExactPosterior:
+    """The exact posterior of ε (and of the attack strength s, if free) at a given δ."""
+    known = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    return ExactPosterior(_problem(counts, "epsilon", known, prior_epsilon, prior_strength, strength))
+
+
+def exact_delta(
+    counts: ErrorCounts,
+    epsilon: float,
+    *,
+    prior_delta: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+) -> ExactPosterior:
+    """The exact posterior of δ (and s) at a given ε."""
+    known = one_number("epsilon", epsilon, 0.0, 700.0)
+    return ExactPosterior(_problem(counts, "delta", known, prior_delta, prior_strength, strength))
+
+
+def _problem(
+    counts: ErrorCounts,
+    parameter: Literal["epsilon", "delta"],
+    known: float,
+    prior: Any,
+    prior_strength: Any,
+    strength: Strength,
+) -> Problem:
+    strength = check_strength(strength)
+    if strength != "free" and prior_strength is not None:
+        raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
+    likelihood = MarginalLikelihood(
+        counts.false_positives, counts.negatives, counts.false_negatives, counts.positives
+    )
+    return Problem(
+        counts,
+        likelihood,
+        parameter,
+        known,
+        priors.prior_of(parameter, prior),
+        priors.prior_of("strength", prior_strength),
+        strength,
+    )
+
+
+def check_strength(strength: Any) -> Strength:
+    """'free', 'tight' or a number in [0, 1)."""
+    if isinstance(strength, str):
+        if strength not in ("free", "tight"):
+            raise InputError(f"strength must be 'free', 'tight' or a number in [0, 1), not {strength!r:.80}")
+        return "free" if strength == "free" else "tight"
+    return one_number("strength", strength, 0.0, 1.0, high_open=True)
+
+
+def _priors_of(problem: Problem) -> dict[str, Any]:
+    found = {problem.parameter: problem.prior}
+    return found | ({"strength": problem.prior_strength} if problem.strength == "free" else {})
+
+
+def _log_posterior(problem: Problem, axes: list[Coordinate]) -> Callable[[Floats, Floats], Floats]:
+    """The unnormalised log posterior density in (u, v): u (r,), v (r, c) -> (r, c)."""
+    log_prior = [priors.log_density(prior) for prior in _priors_of(problem).values()]
+    likelihood, corners = problem.likelihood, None
+    if problem.parameter == "epsilon" and problem.strength == "free":
+        # Beyond the ε at which the prior has fallen by e^-60 the posterior, too, is negligible.
+        reach = integrate(lambda u, v: (log_prior[0](axes[0].value(u)) + axes[0].log_rate(u))[:, None], False)
+        corners = CornerTable(likelihood, problem.known, float(min(axes[0].value(reach.edges[:, 0].max()), 600.0)))
+
+    def evaluate(u: Floats, v: Floats) -> Floats:
+        value = axes[0].value(u)
+        epsilon, delta = problem.privacy(value)
+        along_u = log_prior[0](value) + axes[0].log_rate(u)
+        if problem.strength == "tight":
+            return (along_u + problem.likelihood.total_tight(epsilon, delta))[:, None]
+        if problem.strength != "free":
+            fixed = np.full(v.shape, problem.strength)
+            return np.asarray(along_u[:, None] + problem.likelihood.total(epsilon, delta, fixed))
+        strength = axes[1].value(v)
+        along_v = log_prior[1](strength.ravel()).reshape(v.shape) + axes[1].log_rate(v)
+        return np.asarray(along_u[:, None] + along_v + likelihood.total(epsilon, delta, strength, corners))
+
+    return evaluate
+
+
+def _assumptions(problem: Problem) -> tuple[str, ...]:
+    known = f"{'δ' if problem.parameter == 'epsilon' else 'ε'} = {problem.known:g} is known"
+    strength = {
+        "free": "the average strength s of the attacks is unknown and estimated along with the privacy parameter",
+        "tight": "every attack is the strongest possible on the worst possible challenge base (s → 1)",
+    }.get(str(problem.strength), f"the average strength of the attacks is known, s = {problem.strength}")
+    found = [
+        f"{known}.",
+        f"{strength[0].upper()}{strength[1:]}.",
+        "The true error rates of the bases are independent and uniform over the layer R_s(ε,δ).",
+        "Given its rates, a base's errors are independent binomial counts.",
+    ]
+    if problem.counts.design == "cross_fed":
+        found.append("The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow.")
+    if problem.counts.design == "one_run":
+        found.append("The guesses were made on one model, so their errors are in truth dependent.")
+    return tuple(found)

@@ -1,0 +1,121 @@
+"""Priors: NumPyro distributions of one real parameter, their support, their density in NumPy, their name.
+
+The defaults are those of the MCMC-DP-Est paper: ε ~ HalfNormal(variance 10), s ~ Beta(1,1); δ, where it is the
+unknown, gets Uniform(0,1). Any continuous NumPyro distribution whose support lies in that of its parameter will do.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.checks import InputError
+
+__all__ = ["DEFAULTS", "describe", "log_density", "parse", "prior_of", "support"]
+
+Floats = NDArray[np.float64]
+
+#: parameter -> (default prior, the parameter's own range)
+DEFAULTS: dict[str, tuple[str, float, float]] = {
+    "epsilon": (f"HalfNormal({math.sqrt(10)!r})", 0.0, math.inf),
+    "delta": ("Uniform(0, 1)", 0.0, 1.0),
+    "strength": ("Beta(1, 1)", 0.0, 1.0),
+}
+
+_BATCH = 1024  # densities are evaluated in blocks of one size, so that JAX compiles once
+
+
+def prior_of(parameter: str, prior: Any = None) -> Any:
+    """The prior as a NumPyro distribution: the default, text such as 'Gamma(2, 1)', or the distribution itself."""
+    if prior is None:
+        prior = DEFAULTS[parameter][0]
+    if isinstance(prior, str):
+        prior = parse(prior)
+    support(parameter, prior)
+    return prior
+
+
+def parse(text: str) -> Any:
+    """A NumPyro distribution from text like 'HalfNormal(2)' or 'Gamma(concentration=2, rate=1)'; numbers only."""
+    import numpyro.distributions as dist
+
+    def refuse(why: str) -> InputError:
+        return InputError(f"prior {text!r:.200} {why}; write it like 'HalfNormal(3)' or 'Gamma(2, rate=1)'")
+
+    def number(node: ast.expr) -> float:
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            value = None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise refuse(f"has the argument {ast.unparse(node)!r:.80}, which is not a number")
+        return float(value)
+
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise refuse("cannot be read") from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise refuse("is not a distribution with its arguments")
+    family = getattr(dist, call.func.id, None)
+    if not (inspect.isclass(family) and issubclass(family, dist.Distribution)):
+        raise refuse(f"names {call.func.id!r}, which is not a NumPyro distribution")
+    arguments = [number(a) for a in call.args]
+    named = {k.arg: number(k.value) for k in call.keywords if k.arg is not None}
+    try:
+        return family(*arguments, **named, validate_args=True)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise refuse(f"is refused by NumPyro ({str(error).splitlines()[0]:.120})") from None
+
+
+def support(parameter: str, prior: Any) -> tuple[float, float]:
+    """The ends of the prior's support, which must lie in the parameter's range."""
+    import numpyro.distributions as dist
+
+    _, low, high = DEFAULTS[parameter]
+    if not isinstance(prior, dist.Distribution):
+        raise InputError(f"the prior of {parameter} must be a NumPyro distribution or its text, not {prior!r:.80}")
+    if prior.batch_shape or prior.event_shape or getattr(prior.support, "is_discrete", False):
+        raise InputError(f"the prior of {parameter} must be a continuous distribution of one number, not {describe(prior)}")
+    lower = float(getattr(prior.support, "lower_bound", -math.inf))
+    upper = float(getattr(prior.support, "upper_bound", math.inf))
+    if lower < low or upper > high or not lower < upper:
+        raise InputError(
+            f"the prior of {parameter} must live within [{low:g}, {high:g}], but {describe(prior)} lives on"
+            f" [{lower:g}, {upper:g}]"
+        )
+    return lower, upper
+
+
+def describe(prior: Any) -> str:
+    """The prior in words: 'Gamma(concentration=2, rate=1)'."""
+    parts = []
+    for name in getattr(prior, "arg_constraints", {}):
+        value = getattr(prior, name, None)
+        if value is not None and np.ndim(value) == 0:
+            parts.append(f"{name}={float(value):.6g}")
+    return f"{type(prior).__name__}({', '.join(parts)})"
+
+
+def log_density(prior: Any) -> Callable[[Floats], Floats]:
+    """The log density as a NumPy function of an array (m,), evaluated in 64 bits."""
+    import jax
+
+    compiled = jax.jit(prior.log_prob)
+
+    def evaluate(values: Floats) -> Floats:
+        result = np.empty(len(values))
+        with jax.enable_x64(True):
+            for start in range(0, len(values), _BATCH):
+                block = values[start : start + _BATCH]
+                padded = np.concatenate([block, np.full(_BATCH - len(block), block[0])])
+                result[start : start + _BATCH] = np.asarray(compiled(padded))[: len(block)]
+        return np.where(np.isnan(result), -np.inf, result)
+
+    return evaluate

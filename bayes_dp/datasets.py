@@ -1,0 +1,33 @@
+"""Small bundled examples."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from bayes_dp.data import ErrorCounts
+
+__all__ = ["demo_csv", "mnist_a4", "strong_attacks"]
+
+
+def mnist_a4() -> ErrorCounts:
+    """Attacks on a small network trained with output perturbation: 20 bases, 100 + 100 challenges each, cross-fed.
+
+    Algorithm A4 with sigma = 0.1 on MNIST, from the losses published with Yildirim et al. (2025), "MCMC for Bayesian
+    estimation of Differential Privacy from Membership Inference Attacks".
+    """
+    return ErrorCounts.from_csv(demo_csv(), design="cross_fed")
+
+
+def strong_attacks() -> ErrorCounts:
+    """The artificial data of "strong attacks" in Fig. 3 of Yildirim et al. (2025): 10 bases, 1000 + 1000 challenges."""
+    return ErrorCounts.from_csv(_path("strong_attacks.csv"))
+
+
+def demo_csv() -> Path:
+    """The CSV file behind `mnist_a4`."""
+    return _path("mcmc_dp_est_a4_sigma0.1.csv")
+
+
+def _path(name: str) -> Path:
+    return Path(str(resources.files("bayes_dp") / "data_files" / name))

@@ -1,0 +1,114 @@
+"""Text files: read whole with a limit on their size, written atomically."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from typing import IO, Any
+
+from bayes_dp.checks import InputError
+
+__all__ = ["MAX_BYTES", "Source", "read_text", "write_text_atomically"]
+
+MAX_BYTES = 100_000_000
+
+Source = str | os.PathLike[str] | IO[str] | IO[bytes]
+
+
+def read_text(source: Source) -> tuple[str, str]:
+    """The name of a file (for messages) and its text, with line ends made "\\n"; `source` is a path or an open file.
+
+    UTF-8 is read with or without its mark, UTF-16 with its mark. Whatever goes wrong is an InputError.
+    """
+    is_path = isinstance(source, str | os.PathLike)
+    if not is_path and not hasattr(source, "read"):
+        raise InputError(f"a path or an open file is needed, not {type(source).__name__}")
+    name = _printable(source if is_path else getattr(source, "name", None) or None)
+    try:
+        if isinstance(source, str | os.PathLike):
+            with open(source, "rb") as file:
+                content = _read_up_to_limit(file)
+        else:
+            content = _read_up_to_limit(source)
+    except Exception as error:  # an open file may be of any class (compressed, remote) and so raise anything
+        raise InputError(f"{name} cannot be read: {_reason(error)}") from error
+    if len(content) > MAX_BYTES:
+        raise InputError(f"{name} is larger than {MAX_BYTES // 1_000_000} MB, the most that is read")
+    text = _decoded(name, content) if isinstance(content, bytes) else content
+    text = text.removeprefix("\ufeff")
+    if (place := text.find("\0")) >= 0:
+        line = _line_ends_unified(text[:place]).count("\n") + 1
+        raise InputError(f"{name}, line {line}: a NUL byte shows that this is not a text file; save it as UTF-8 text")
+    return name, _line_ends_unified(text)
+
+
+def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` (as UTF-8) so that `path` holds either its old content or all of the new, never a part."""
+    try:
+        target = os.path.realpath(path)  # so that a symbolic link stays one
+        if os.path.exists(target) and not os.path.isfile(target):  # a pipe or /dev/stdout must not be replaced
+            with open(target, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            return
+        temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
+        try:
+            with open(temporary, "x", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(target):
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
+        except BaseException:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+            raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+
+
+def _printable(path: Any) -> str:
+    """A path as one line of a message."""
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if not isinstance(path, str):
+        return "the input"
+    return path if path.isprintable() and path else repr(path)
+
+
+def _reason(error: Exception) -> str:
+    """The text of an error as the end of a one-line message."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    text = "".join(c if c.isprintable() else " " for c in text[:200])
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _read_up_to_limit(file: Any) -> str | bytes:
+    """The content of an open file, or just over MAX_BYTES of it; a read may give less than asked for."""
+    chunks: list[Any] = []
+    size = 0
+    while size <= MAX_BYTES and (chunk := file.read(MAX_BYTES + 1 - size)):
+        chunks.append(chunk)
+        size += len(chunk)
+    content: str | bytes = type(chunks[0])().join(chunks) if chunks else b""
+    return content
+
+
+def _decoded(name: str, data: bytes) -> str:
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        start = error.start
+    line = _line_ends_unified(data[:start].decode(encoding, "replace")).count("\n") + 1
+    raise InputError(
+        f"{name}, line {line}: byte 0x{data[start]:02x} at offset {start} is not {encoding.upper()} text; "
+        "save the file as UTF-8"
+    )
+
+
+def _line_ends_unified(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,79 @@
+"""The one place that talks to ArviZ: 0.23 (InferenceData) and 1.x (DataTree) behind the same three functions.
+
+ArviZ takes more than a second to import, so it is imported when first needed.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from bayes_dp.data import ErrorCounts
+
+__all__ = ["ess", "rhat", "to_arviz"]
+
+_COUNTS = ("false_positives", "negatives", "false_negatives", "positives")
+_BY_BASE = ("alpha", "beta", *_COUNTS)
+
+
+def to_arviz(
+    posterior: Mapping[str, ArrayLike],
+    sample_stats: Mapping[str, ArrayLike],
+    counts: ErrorCounts,
+    attrs: Mapping[str, Any],
+) -> Any:
+    """Draws, each of shape (chains, draws, ...), as an InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x).
+
+    The counts become the group `observed_data`; their labels (or 0, 1, ...) are the coordinate `base` of the counts and
+    of the error rates `alpha` and `beta`, of shape (chains, draws, n). `attrs` are the attributes of the whole, those
+    that are neither text nor numbers as JSON, so that the result can be saved as netCDF.
+    """
+    az = _arviz()
+    groups = {
+        "posterior": {name: np.asarray(values) for name, values in posterior.items()},
+        "sample_stats": {name: np.asarray(values) for name, values in sample_stats.items()},
+        "observed_data": {name: getattr(counts, name) for name in _COUNTS},
+    }
+    groups = {name: group for name, group in groups.items() if group}
+    bases = list(counts.base) if counts.base is not None else list(range(len(counts)))
+    places: dict[str, Any] = {"coords": {"base": bases}, "dims": {name: ["base"] for name in _BY_BASE}}
+    flat = {name: value if isinstance(value, str | int | float) else json.dumps(value) for name, value in attrs.items()}
+    if hasattr(az, "InferenceData"):
+        return az.from_dict(**groups, **places, attrs=flat)
+    return az.from_dict(groups, **places, attrs={"/": flat})
+
+
+def rhat(samples: ArrayLike) -> float:
+    """Rank-normalised split R̂ of draws (chains, draws); NaN for fewer than 4 draws a half-chain."""
+    split = _halves(samples)
+    return float(_arviz().rhat(split)) if split.shape[1] >= 4 else float("nan")
+
+
+def ess(samples: ArrayLike, kind: Literal["bulk", "tail"] = "bulk") -> float:
+    """Effective sample size of draws (chains, draws); NaN for fewer than 4 draws a half-chain.
+
+    "bulk" is that of the rank-normalised draws, "tail" the lesser one of the 5% and 95% quantiles.
+    """
+    split = _halves(samples)
+    tails = {"prob": (0.05, 0.95)} if kind == "tail" else {}
+    return float(_arviz().ess(split, method=kind, **tails)) if split.shape[1] >= 4 else float("nan")
+
+
+def _halves(samples: ArrayLike) -> NDArray[np.float64]:
+    """A single chain as two half-chains, several chains as they are."""
+    array = np.asarray(samples, dtype=np.float64)
+    half = array.shape[1] // 2
+    return array if array.shape[0] > 1 else np.stack([array[0, :half], array[0, half : 2 * half]])
+
+
+def _arviz() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # ArviZ 0.23 announces 1.0 on import
+        import arviz
+    return arviz

@@ -1,0 +1,209 @@
+"""Tables of counts read from CSV and JSON files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from bayes_dp.checks import InputError
+from bayes_dp.files import Source, read_text
+from bayes_dp.table import ACCEPTED, LOWEST, MAX_COUNT, Table, columns_of, is_known, not_whole, show
+
+__all__ = ["MAX_ROWS", "csv_table", "json_table"]
+
+MAX_ROWS = 1_000_000
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_SPACE_AFTER_QUOTE = re.compile(r'" +(?=[,;\t]|$)')
+
+
+def csv_table(source: Source) -> Table:
+    """A CSV file (or one separated by semicolons or tabs) with headings; lines that start with "#" are comments."""
+    name, text = read_text(source)
+    if text.count("\n") > 2 * MAX_ROWS:  # seen before any memory goes into lines and cells
+        raise _too_many_rows(name)
+    lines = _lines(text)
+    top, header = next(lines, (0, ""))
+    if not top:
+        raise InputError(f"{name} is empty: column headings such as fp,n0,fn,n1 and rows of counts are needed")
+    delimiter, headings = _header(header, f"{name}, line {top}")
+    places = columns_of(headings, f"{name}, line {top}")
+    shown = {column: _one_line(headings[k]) for column, k in places.items()}
+    columns: dict[str, Any] = {column: array("q") if column in LOWEST else [] for column in places}
+    counts = [(places[c], shown[c], LOWEST[c], values) for c, values in columns.items() if c in LOWEST]
+    labels = [(places[c], values) for c, values in columns.items() if c not in LOWEST]
+    line_of_row = array("q")
+    for number, line in lines:
+        try:
+            cells = _cells(line, delimiter)
+        except csv.Error as error:
+            raise _not_csv(f"{name}, line {number}", line, error) from error
+        if not any(cells):  # what spreadsheets leave below a table: separators only
+            continue
+        if len(cells) != len(headings):
+            hint = " (a thousands separator or decimal comma?)" if len(cells) > len(headings) else ""
+            raise InputError(
+                f"{name}, line {number}: {len(cells)} fields under the {len(headings)} headings of line {top}{hint}"
+            )
+        if len(line_of_row) == MAX_ROWS:
+            raise _too_many_rows(name)
+        for k, heading, low, values in counts:
+            value = _whole(cells[k])
+            if value is None or not low <= value <= MAX_COUNT:
+                raise not_whole(f"{name}, line {number}: {heading}", low, cells[k])
+            values.append(value)
+        for k, values in labels:
+            values.append(cells[k])
+        line_of_row.append(number)
+    if not line_of_row:
+        raise InputError(f"{name} has column headings (line {top}) but no rows of counts")
+    return Table(
+        {column: memoryview(values) if column in LOWEST else values for column, values in columns.items()},
+        shown,
+        lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
+    )
+
+
+def json_table(source: Source) -> Table:
+    """A JSON object of columns, {"fp": [...], "n0": 100, ...}, or a list of row objects."""
+    name, text = read_text(source)
+
+    def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise InputError(f"{name}: the key {show(key)} appears twice in one object")
+        return content
+
+    try:
+        content = json.loads(text, object_pairs_hook=without_repeats, parse_int=_json_number, parse_float=_json_number)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from error
+    except RecursionError:
+        raise InputError(f"{name}: JSON nested too deeply; an object of columns or a list of rows is needed") from None
+    if isinstance(content, dict):
+        return _json_columns(name, content)
+    if isinstance(content, list):
+        return _json_rows(name, content)
+    raise InputError(f"{name} must hold an object of columns or a list of row objects, not {show(content)}")
+
+
+def _json_columns(name: str, content: dict[str, Any]) -> Table:
+    keys = list(content)
+    places = {c: k for c, k in columns_of(keys, name).items() if c in LOWEST or content[keys[k]] is not None}
+    columns = {column: content[keys[k]] for column, k in places.items()}
+    if any(isinstance(values, list) and len(values) > MAX_ROWS for values in columns.values()):
+        raise _too_many_rows(name)
+    return Table(
+        columns,
+        {column: _one_line(keys[k]) for column, k in places.items()},
+        lambda heading, row: f"{name}: {heading}{'' if row is None else f'[{row}]'}",
+        settings={key: content[key] for key in ("design", "examples") if content.get(key) is not None},
+    )
+
+
+def _json_rows(name: str, rows: list[Any]) -> Table:
+    if not rows:
+        raise InputError(f"{name} has no rows of counts")
+    if len(rows) > MAX_ROWS:
+        raise _too_many_rows(name)
+    columns: dict[str, list[Any]] = {}
+    known: dict[tuple[str, ...], dict[str, int]] = {}
+    for i, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise InputError(f"{name}: [{i}] must be a row object, not {show(row)}")
+        keys = tuple(row)
+        if keys not in known:
+            known[keys] = columns_of(keys, f"{name}: [{i}]")
+        columns = columns or {column: [] for column in known[keys]}
+        if known[keys].keys() != columns.keys():
+            raise InputError(
+                f"{name}: [{i}] must have the columns of [0], {show(sorted(columns))}, not {show(sorted(known[keys]))}"
+            )
+        for column, k in known[keys].items():
+            columns[column].append(row[keys[k]])
+    first = tuple(rows[0])
+    return Table(
+        columns,
+        {column: _one_line(first[k]) for column, k in known[first].items()},
+        lambda heading, row: f"{name}: {'' if row is None else f'[{row}].'}{heading}",
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines, with their numbers from 1, that are neither blank nor comments."""
+    for number, line in enumerate(text.split("\n"), 1):
+        start = line.lstrip()[:1]
+        if start and start != "#":
+            yield number, line
+
+
+def _header(line: str, where: str) -> tuple[str, list[str]]:
+    """The separator and the headings: the separator is the one that gives most of the known headings."""
+    found: list[tuple[int, int, str, list[str]]] = []
+    for delimiter in ",;\t":
+        try:
+            cells = _cells(line, delimiter)
+        except csv.Error as error:
+            problem = error
+        else:
+            found.append((sum(map(is_known, cells)), len(cells), delimiter, cells))
+    if not found:
+        raise _not_csv(where, line, problem)
+    _, _, delimiter, headings = max(found, key=lambda each: each[:2])
+    if any(headings) and all(_NUMBER.fullmatch(cell) for cell in headings if cell):
+        raise InputError(f"{where}: column headings are needed, not the numbers {show(line)}; accepted are {ACCEPTED}")
+    return delimiter, headings
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """The fields of one line; a quoted field cannot run over the end of its line."""
+    if '"' not in line:  # nothing that needs the csv module, whose readers cost more to make than to use
+        return [cell.strip() for cell in line.split(delimiter)]
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    except csv.Error:
+        line = _SPACE_AFTER_QUOTE.sub('"', line)
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    return [cell.strip() for cell in cells]
+
+
+def _whole(text: str) -> int | None:
+    """The whole number that a field holds; None where it holds none, or one beyond MAX_COUNT."""
+    if len(text) <= 15 and text.isascii() and text.isdigit():
+        return int(text)
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        number = Decimal(text)  # exact, where float would round 0.99999999999999999 to 1
+    except InvalidOperation:  # an exponent beyond all bounds
+        return None
+    return int(number) if -MAX_COUNT <= number <= MAX_COUNT and number == number.to_integral_value() else None
+
+
+def _json_number(text: str) -> int | float | str:
+    """A number; one that float64 cannot hold stays as written, to be refused with a message that shows it."""
+    value = float(text)
+    if not math.isfinite(value):
+        return text
+    return int(text) if text.lstrip("-").isdigit() else value
+
+
+def _not_csv(where: str, line: str, error: csv.Error) -> InputError:
+    reason = str(error).replace("\t", "tab")
+    return InputError(f"{where}: not a line of CSV ({reason}): {show(line)}")
+
+
+def _one_line(heading: str) -> str:
+    return " ".join(heading.split())[:40]
+
+
+def _too_many_rows(name: str) -> InputError:
+    return InputError(f"{name} has more than {MAX_ROWS} rows, the most that is read")

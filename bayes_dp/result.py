@@ -1,0 +1,237 @@
+"""What every Bayesian method returns: a posterior that can be asked, printed, saved and handed to ArviZ."""
+
+from __future__ import annotations
+
+import html
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp import __version__
+from bayes_dp.checks import InputError, numbers, one_number, seed_of
+from bayes_dp.files import write_text_atomically
+
+__all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws"]
+
+IntervalKind = Literal["equal-tailed", "hdi"]
+Floats = NDArray[np.float64]
+
+
+class Marginal(Protocol):
+    """The posterior of one parameter."""
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def sd(self) -> float: ...
+
+    def quantile(self, probability: ArrayLike) -> Floats: ...
+
+    def cdf(self, value: ArrayLike) -> Floats: ...
+
+    def hdi(self, probability: float) -> tuple[float, float]: ...
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What it takes to repeat a result: the data's digest, the question and the settings."""
+
+    method: str
+    digest: str
+    known: Mapping[str, float]  # the privacy parameter that is given: {"delta": …} or {"epsilon": …}
+    priors: Mapping[str, str]  # parameter -> prior, in words
+    settings: Mapping[str, Any]  # of the method, the seed among them
+    version: str = __version__
+
+
+class Posterior(ABC):
+    """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength."""
+
+    kind = "posterior"
+    parameter: str  # "epsilon", or "delta" when ε is given
+    marginals: Mapping[str, Marginal]
+    provenance: Provenance
+    assumptions: tuple[str, ...]
+    diagnostics: Mapping[str, Any]
+    warnings: tuple[str, ...]
+
+    # -- what a method provides ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        """`size` draws from the joint posterior, by parameter name; each array has shape (size,)."""
+
+    @abstractmethod
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        """Draws of the latent error rates α and β of every base; two arrays of shape (size, n)."""
+
+    @abstractmethod
+    def to_arviz(self) -> Any:
+        """The draws as an ArviZ object: InferenceData with ArviZ 0.x, DataTree with ArviZ 1.x."""
+
+    # -- questions ----------------------------------------------------------------------------------------------
+
+    def _marginal(self, parameter: str | None) -> Marginal:
+        name = self.parameter if parameter is None else parameter
+        if name not in self.marginals:
+            raise InputError(f"this posterior has no parameter {name!r}; it has {', '.join(self.marginals)}")
+        return self.marginals[name]
+
+    @property
+    def mean(self) -> float:
+        return self._marginal(None).mean
+
+    @property
+    def sd(self) -> float:
+        return self._marginal(None).sd
+
+    @property
+    def median(self) -> float:
+        return float(self.quantile(0.5))
+
+    def quantile(self, probability: ArrayLike, parameter: str | None = None) -> Floats:
+        return self._marginal(parameter).quantile(numbers("probability", probability, 0.0, 1.0))
+
+    def interval(
+        self, prob: float = 0.9, kind: IntervalKind = "equal-tailed", parameter: str | None = None
+    ) -> tuple[float, float]:
+        """The credible interval of the given probability: equal tails, or the shortest (highest density)."""
+        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+        if kind == "equal-tailed":
+            low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2], parameter)
+            return float(low), float(high)
+        if kind == "hdi":
+            return self._marginal(parameter).hdi(prob)
+        raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {kind!r}")
+
+    def prob_above(self, value: float, parameter: str | None = None) -> float:
+        """P(parameter > value | data)."""
+        return float(1.0 - self._marginal(parameter).cdf(one_number("value", value)))
+
+    # -- how it is shown and saved ------------------------------------------------------------------------------
+
+    def table(self, prob: float = 0.9) -> list[dict[str, Any]]:
+        """One row a parameter: mean, sd, median and both intervals."""
+        rows = []
+        for name, marginal in self.marginals.items():
+            low, high = self.interval(prob, parameter=name)
+            hdi_low, hdi_high = marginal.hdi(prob)
+            rows.append(
+                {
+                    "parameter": name,
+                    "mean": marginal.mean,
+                    "sd": marginal.sd,
+                    "median": float(marginal.quantile(0.5).item()),
+                    "low": low,
+                    "high": high,
+                    "hdi_low": hdi_low,
+                    "hdi_high": hdi_high,
+                }
+            )
+        return rows
+
+    def summary(self, prob: float = 0.9) -> str:
+        """The posterior in a few lines of text, with its assumptions."""
+        known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
+        head = f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {f'{prob:.0%} interval':<20}{f'{prob:.0%} HDI':<20}"
+        lines = [f"Posterior given {known} ({self.provenance.method})", head]
+        for row in self.table(prob):
+            interval, hdi = (f"{_show(row[a])} to {_show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
+            numbers_ = "".join(f"{_show(row[key]):>9}" for key in ("mean", "sd", "median"))
+            lines.append(f"{row['parameter']:<10}{numbers_}   {interval:<20}{hdi:<20}".rstrip())
+        lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
+        lines += [f"Warning: {sentence}" for sentence in self.warnings]
+        return "\n".join(lines)
+
+    def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
+        """Everything a report needs, in full precision, fit for JSON."""
+        prov = self.provenance
+        return {
+            "kind": self.kind,
+            "parameter": self.parameter,
+            "prob": prob,
+            "estimates": {row.pop("parameter"): row for row in self.table(prob)},
+            "diagnostics": dict(self.diagnostics),
+            "assumptions": list(self.assumptions),
+            "warnings": list(self.warnings),
+            "provenance": {
+                "method": prov.method,
+                "digest": prov.digest,
+                "known": dict(prov.known),
+                "priors": dict(prov.priors),
+                "settings": dict(prov.settings),
+                "version": prov.version,
+            },
+        }
+
+    def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:
+        """Save `to_dict` as a JSON file, atomically."""
+        write_text_atomically(path, json.dumps(self.to_dict(prob), indent=2) + "\n")
+
+    def to_frame(self, size: int = 4000, seed: int = 0) -> Any:
+        """Draws as a pandas DataFrame, one column a parameter."""
+        import pandas as pd
+
+        return pd.DataFrame(self.draws(size, seed))
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        low, high = self.interval(0.9)
+        known = ", ".join(f"{name}={value:g}" for name, value in self.provenance.known.items())
+        return f"<Posterior of {self.parameter} given {known}: 90% interval {_show(low)} to {_show(high)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.summary())}</pre>"
+
+
+def _show(value: float) -> str:
+    """Four significant digits."""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"
+
+
+@dataclass(frozen=True)
+class SampleMarginal:
+    """The posterior of one parameter given by draws of shape (m,)."""
+
+    values: Floats  # sorted
+
+    @classmethod
+    def of(cls, draws: ArrayLike) -> SampleMarginal:
+        return cls(np.sort(np.asarray(draws, dtype=np.float64).ravel()))
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def sd(self) -> float:
+        return float(self.values.std(ddof=1)) if len(self.values) > 1 else 0.0
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        return np.asarray(np.quantile(self.values, probability))
+
+    def cdf(self, value: ArrayLike) -> Floats:
+        return np.asarray(np.searchsorted(self.values, value, side="right") / len(self.values))
+
+    def hdi(self, probability: float) -> tuple[float, float]:
+        """The shortest interval that holds the given share of the draws."""
+        inside = min(len(self.values) - 1, int(np.ceil(probability * len(self.values))) - 1)
+        widths = self.values[inside:] - self.values[: len(self.values) - inside]
+        start = int(np.argmin(widths))
+        return float(self.values[start]), float(self.values[start + inside])
+
+
+def check_draws(size: Any, seed: Any) -> tuple[int, int]:
+    """A number of draws and a seed, checked."""
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+        raise InputError(f"size must be a whole number of draws, at least 1, not {size!r:.80}")
+    return int(size), seed_of(seed)

@@ -1,4 +1,4 @@
-"""Text files: read whole with a limit on their size, written atomically."""
+"""Files: text is read whole with a limit on its size; text and bytes are written atomically."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from bayes_dp.checks import InputError
 
-__all__ = ["MAX_BYTES", "Source", "read_text", "write_text_atomically"]
+__all__ = ["MAX_BYTES", "Source", "read_text", "write_bytes_atomically", "write_text_atomically"]
 
 MAX_BYTES = 100_000_000
 
@@ -44,17 +44,26 @@ def read_text(source: Source) -> tuple[str, str]:
 
 
 def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` (as UTF-8) so that `path` holds either its old content or all of the new, never a part."""
+    """Write `text` as UTF-8, like `write_bytes_atomically`."""
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+    write_bytes_atomically(path, content)
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write `content` so that `path` holds either its old content or all of the new, never a part."""
     try:
         target = os.path.realpath(path)  # so that a symbolic link stays one
         if os.path.exists(target) and not os.path.isfile(target):  # a pipe or /dev/stdout must not be replaced
-            with open(target, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with open(target, "wb") as file:
+                file.write(content)
             return
         temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
         try:
-            with open(temporary, "x", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with open(temporary, "xb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             if os.path.exists(target):

@@ -128,7 +128,7 @@ class Posterior(ABC):
                     "parameter": name,
                     "mean": marginal.mean,
                     "sd": marginal.sd,
-                    "median": float(marginal.quantile(0.5).item()),
+                    "median": float(marginal.quantile(0.5)),
                     "low": low,
                     "high": high,
                     "hdi_low": hdi_low,

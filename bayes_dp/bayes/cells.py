@@ -127,7 +127,7 @@ class Piecewise:
 
     def _below(self, panel: NDArray[np.int64], x: Floats) -> Floats:
         """∫ of the panel's series from -1 to x, in units of the panel's length."""
-        vander = legendre.legvander(x, ORDER)
+        vander = legendre.legvander(x, ORDER).reshape(*np.shape(x), ORDER + 1)
         n = np.arange(1, ORDER)
         higher = (vander[..., 2:] - vander[..., :-2]) / (2 * n + 1)  # ∫ P_n = (P_{n+1} - P_{n-1}) / (2n+1)
         series = self.coefficients[panel]
@@ -143,7 +143,7 @@ class Piecewise:
             x = 0.5 * (low + high)
             short = self.cumulative[panel] + self._below(panel, x) * length < p
             low, high = np.where(short, x, low), np.where(short, high, x)
-        return np.asarray(self.edges[panel] + length * (0.25 * (low + high) + 0.5))
+        return np.asarray(self.edges[panel] + length * 0.5 * (low + 1.0))
 
     def nodes(self) -> tuple[Floats, Floats]:
         """Points and probability weights for expectations of smooth functions, flat."""
@@ -155,7 +155,8 @@ class Piecewise:
         panel = np.clip(np.searchsorted(self.edges, u, side="right") - 1, 0, len(self.coefficients) - 1)
         low, high = self.edges[panel], self.edges[panel + 1]
         inside = (u >= self.edges[0]) & (u <= self.edges[-1])
-        vander = legendre.legvander(2 * (u - low) / (high - low) - 1, ORDER - 1)
+        x = 2 * (u - low) / (high - low) - 1
+        vander = legendre.legvander(x, ORDER - 1).reshape(*np.shape(x), ORDER)
         return np.where(inside, (self.coefficients[panel] * vander).sum(axis=-1), 0.0)
 
 
@@ -203,7 +204,9 @@ def _locate(log_density: LogDensity, two: bool) -> Floats:
         shrink = np.prod(np.diff(shrunk)) / np.prod(np.diff(box))
         box = shrunk
         if shrink > 0.85:
-            return box
+            break
+    box[np.abs(box) < 1e-9] = 0.0
+    box[box > 1.0 - 1e-9] = 1.0
     return box
 
 
@@ -262,6 +265,7 @@ def _judge(edges: Floats, values: Floats, tolerance: float) -> tuple[float, Floa
     unseen = (bound > np.log(tolerance)) & (slack > 12.0)
     split = (share > _INTERPOLANT) | ((errors > tolerance / 20)[:, None] & (tails >= 0.1 * tails.max(axis=1)[:, None]))
     split |= unseen[:, None] & (tails >= 0.1 * tails.max(axis=1)[:, None])
+    split &= edges[:, :, 1] - edges[:, :, 0] > 1e-10
     if values.shape[2] == 1:
         split[:, 1] = False
     return float(top + np.log(total)), errors, split

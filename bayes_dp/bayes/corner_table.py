@@ -24,6 +24,8 @@ Ints = NDArray[np.int64]
 _NODES = 112  # in e to begin with, doubled for bases that need it
 _MOST_NODES = 16 * _NODES
 _MOST_POINTS = 129  # in d
+_SAMPLE = 4  # every which node in e is used to judge the points in d
+_EXACT = 1e-8  # error of log odds between the points in d that needs no more of them
 _PREDICTED = 1e-4  # largest error of log odds predicted from half the points in d: all of them then do far better
 _BETWEEN = 1e-6  # largest error of log odds between the nodes in e
 _RELEVANT = 40.0  # the errors allowed grow with the distance of the log odds beyond this
@@ -86,35 +88,47 @@ class CornerTable:
         while len(keep):
             done = np.ones(len(keep), bool)
             if self._delta > 0:
+                # A sample of the nodes tells whether the points in d suffice, or will when they are doubled.
                 finer = _chebyshev(2 * len(d) - 1, self._delta)
+                between = _weights(d, finer[1::2]).T
+                new = self._log_odds(corner, bases[keep], e[keep, :: 2 * _SAMPLE], finer[1::2])
+                off = (np.abs(values[:, ::_SAMPLE] @ between - new) / _allowance(new)).max(axis=(1, 2))
+                self._add(corner, bases[keep], first[keep], step[keep], d, values, off < _EXACT)
+                keep, values, off = keep[off >= _EXACT], values[off >= _EXACT], off[off >= _EXACT]
+                if not len(keep):
+                    break
                 new = self._log_odds(corner, bases[keep], e[keep, ::2], finer[1::2])
-                off = np.abs(values @ _weights(d, finer[1::2]).T - new) / _allowance(new)
                 merged = np.empty((*values.shape[:-1], len(finer)))
                 merged[..., ::2], merged[..., 1::2] = values, new
                 d, values = finer, merged
-                done = (off.max(axis=(1, 2)) < _PREDICTED) | (len(d) >= _MOST_POINTS)
-            if done.any():
-                found = keep[done]
-                pieces = _splines(values[done])
-                self._groups[corner].append(_Group(bases[found], first[found], step[found], d, pieces, nodes - 1))
+                done = (off < _PREDICTED) | (len(d) >= _MOST_POINTS)
+            self._add(corner, bases[keep], first[keep], step[keep], d, values, done)
             keep, values = keep[~done], values[~done]
         return rest
 
+    def _add(
+        self, corner: int, bases: Ints, first: Floats, step: Floats, d: Floats, values: Floats, done: NDArray[np.bool_]
+    ) -> None:
+        if done.any():
+            pieces = _splines(values[done])
+            group = _Group(bases[done], first[done], step[done], d, pieces, values.shape[1] - 1)
+            self._groups[corner].append(group)
+
     def __call__(self, epsilon: Floats, delta: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """See `MarginalLikelihood.corners`: (u, …) -> (2, u, …)."""
-        odds = np.full((2, *epsilon.shape), 2 * _NOTHING)
+        """See `MarginalLikelihood.corners`: (1, …) -> (2, u, …)."""
+        odds = np.full((2, self._level.shape[2], *epsilon.shape[1:]), 2 * _NOTHING)
         spread = (-1, *(1,) * (epsilon.ndim - 1))
         for corner in (0, 1):
             for group in self._groups[corner]:
                 bases = group.bases
-                position = _warp(epsilon[bases], self._level[:, corner, bases], self._width[:, corner, bases])
+                position = _warp(epsilon, self._level[:, corner, bases], self._width[:, corner, bases])
                 position -= group.first.reshape(spread)
                 position /= group.step.reshape(spread)
                 np.clip(position, 0.0, group.cells - 1e-9, out=position)
                 cell = position.astype(np.int64)
                 position -= cell
                 cell += np.arange(len(bases)).reshape(spread) * group.cells
-                weights = np.moveaxis(_weights(group.d, delta[bases]), -1, 0) if len(group.d) > 1 else np.ones(1)
+                weights = np.moveaxis(_weights(group.d, delta[0]), -1, 0) if len(group.d) > 1 else np.ones(1)
                 total = np.zeros_like(position)
                 for k, weight in enumerate(weights):
                     pieces = group.pieces[:, k]
@@ -125,11 +139,12 @@ class CornerTable:
                     value *= weight
                     total += value
                 odds[corner, bases] = total
-        return -np.logaddexp(0.0, np.abs(odds)), odds > 0
+        size = np.abs(odds)
+        return -size - np.log1p(np.exp(-size)), odds > 0
 
 
 def _warp(e: Floats, level: Floats, width: Floats) -> Floats:
-    """Σ arcsinh((e - level)/width) over the two edges, for e (u, …) and level and width (2, u)."""
+    """Σ arcsinh((e - level)/width) over the two edges, for e (u or 1, …) and level and width (2, u)."""
     level, width = (v.reshape(*v.shape, *[1] * (e.ndim - 1)) for v in (level, width))
     total = np.arcsinh((e - level[0]) / width[0])
     total += np.arcsinh((e - level[1]) / width[1])
@@ -147,7 +162,7 @@ def _unwarp(target: Floats, level: Floats, width: Floats, largest: float) -> Flo
 
 
 def _allowance(odds: Floats) -> Floats:
-    return 1.0 + np.maximum(np.abs(odds) - _RELEVANT, 0.0)
+    return np.asarray(1.0 + 0.1 * np.maximum(np.abs(odds) - _RELEVANT, 0.0) ** 2)
 
 
 def _splines(values: Floats) -> Floats:

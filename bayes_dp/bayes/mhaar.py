@@ -1,261 +1,351 @@
-"""MHAAR experiment version"""
+"""MHAAR: the posterior of ε (and s) by Markov chains over (ε, s) and the error rates of every base.
+
+Algorithm 1 of Yildirim et al. (2025), "MCMC for Bayesian estimation of Differential Privacy from Membership Inference Attacks"
+(MCMC-DP-Est), an instance of Metropolis-Hastings with averaged acceptance ratios (Andrieu et al. 2020), with two cheap
+moves added (`mhaar_kernel.py`). An iteration costs O(nK) for n bases and K auxiliary pairs per base.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jax.scipy.special import logsumexp
-from bayes_dp.bayes.likelihoods import *
+from numpy.typing import NDArray
+
 from bayes_dp.bayes import priors
-from bayes_dp import region
+from bayes_dp.bayes.adaptation import Block, Covariance, plan
+from bayes_dp.bayes.convergence import ConvergenceWarning, convergence
+from bayes_dp.bayes.likelihoods import AUXILIARIES, BINOMIAL, Auxiliaries, BetaPair, Binomial, Counts
+from bayes_dp.bayes.mhaar_kernel import Info, Noise, State, Target, advance, draw_noise, init
+from bayes_dp.checks import InputError, numbers, one_number, seed_of
+from bayes_dp.data import ErrorCounts
+from bayes_dp.interop import to_arviz
+from bayes_dp.region import log_layer_area
+from bayes_dp.result import Marginal, Posterior, Provenance, SampleMarginal, check_draws
 
-Floats = NDArray = Any
-TARGET = 0.28
-LOCAL = False
+__all__ = ["MhaarPosterior", "mhaar"]
 
+Floats = NDArray[np.float64]
 
-class State(NamedTuple):
-    epsilon: Any
-    strength: Any
-    alpha: Any
-    beta: Any
-
-
-class Noise(NamedTuple):
-    move: Any  # (2,)
-    log_uniform: Any
-    alpha: Any  # (n, K)
-    beta: Any
-    race: Any  # (n, K)
-    rw: Any # (n,2)
-    rwu: Any # n
+_BLOCK = 250  # iterations at most between two looks at the progress bar and the keyboard
+_PAIRS = 1 << 20  # auxiliary pairs at most in a block (8 MB an array)
+_PAIRS_PER_BASE: Mapping[Auxiliaries, int] = {"posterior": 16, "uniform": 1000}
 
 
-class Target(NamedTuple):
-    counts: Counts
-    delta: Any
+@dataclass(frozen=True)
+class Settings:
+    """What a run needs besides the counts and δ, checked and with the defaults filled in."""
+
     prior_epsilon: Any
-    prior_strength: Any  # None: fixed
-    bounds: Any  # (2, 2)
-    proposal: Any  # None: constant weights
+    prior_strength: Any
+    strength: float | Literal["free"]
+    auxiliaries: Auxiliaries
+    n_auxiliaries: int
+    chains: int
+    draws: int
+    warmup: int
+    seed: int
+    progress: bool | None
+    likelihood: Binomial = BINOMIAL
 
 
-class Info(NamedTuple):
-    acceptance: Any
-    accepted: Any
+@dataclass(frozen=True)
+class Chains:
+    """What the chains brought; arrays (chains, draws, ...)."""
+
+    states: State
+    info: Info
+    covariance: Floats  # (2, 2) of the averaged move's proposal of (log ε, s)
 
 
-def log_layer_area(epsilon, delta, s):
-    rate = delta * (1 - s) * (2 - delta - s * delta) - (1 - delta) ** 2 * jnp.expm1(-(1 - s) * epsilon) / (1 + jnp.exp(-epsilon))
-    return jnp.log(2 * rate) - s * epsilon - jnp.log1p(jnp.exp(-s * epsilon))
+class MhaarPosterior(Posterior):
+    """A posterior given by the draws of several chains: `samples` (chains, draws) by parameter, and the rates' draws."""
+
+    parameter = "epsilon"
+
+    def __init__(self, counts: ErrorCounts, delta: float, settings: Settings, chains: Chains) -> None:
+        self._counts, self._delta, self._settings, self._chains = counts, delta, settings, chains
+        free = settings.strength == "free"
+        self.samples: dict[str, Floats] = {"epsilon": np.asarray(chains.states.epsilon)}
+        if free:
+            self.samples["strength"] = np.asarray(chains.states.strength)
+        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
+        found, sentences = convergence(self.samples)
+        kept = self.samples["epsilon"].shape[1]
+        if kept < settings.draws:
+            sentences.insert(0, f"The run was interrupted: {kept} of {settings.draws} draws of each chain were kept.")
+        self.diagnostics = {
+            **found,
+            "acceptance": np.mean(chains.info.averaged, axis=1).tolist(),
+            "acceptance_shift": np.mean(chains.info.shift, axis=1).tolist(),
+            "step_covariance": chains.covariance.tolist(),
+            "draws": kept,
+        }
+        self.warnings = tuple(sentences)
+        self.assumptions = _assumptions(counts, delta, settings)
+        self.provenance = Provenance(
+            method="mhaar",
+            digest=counts.digest(),
+            known={"delta": delta},
+            priors={
+                "epsilon": priors.describe(settings.prior_epsilon),
+                **({"strength": priors.describe(settings.prior_strength)} if free else {}),
+            },
+            settings={
+                "strength": settings.strength,
+                "likelihood": settings.likelihood.name,
+                "auxiliaries": settings.auxiliaries,
+                "n_auxiliaries": settings.n_auxiliaries,
+                "chains": settings.chains,
+                "draws": settings.draws,
+                "warmup": settings.warmup,
+                "seed": settings.seed,
+            },
+        )
+
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
+        at = self._choice(size, seed)
+        return {name: values.reshape(-1)[at] for name, values in self.samples.items()}
+
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        """α and β, each (size, n); with the same size and seed they belong to the parameters that `draws` gives."""
+        at = self._choice(size, seed)
+        states = self._chains.states
+        return tuple(np.asarray(v).reshape(-1, len(self._counts))[at] for v in (states.alpha, states.beta))  # type: ignore[return-value]
+
+    def _choice(self, size: int, seed: int) -> NDArray[np.int64]:
+        size, seed = check_draws(size, seed)
+        total = self.samples["epsilon"].size
+        return np.random.default_rng(seed).choice(total, size, replace=size > total)
+
+    @overload
+    def epsilon_at(self, delta: float) -> MhaarPosterior: ...
+
+    @overload
+    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[MhaarPosterior]: ...
+
+    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> MhaarPosterior | list[MhaarPosterior]:
+        """The posterior given the same counts and another δ, by a new run of the same settings; a list for a sequence."""
+        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
+        found = [_posterior(self._counts, float(value), self._settings) for value in np.atleast_1d(values)]
+        return found if values.ndim else found[0]
+
+    def to_arviz(self) -> Any:
+        """All draws, with the acceptance rates and the log density of (ε, s, α, β) up to a constant as sample_stats."""
+        states, info = self._chains.states, self._chains.info
+        rates = {"alpha": np.asarray(states.alpha), "beta": np.asarray(states.beta)}
+        stats = {"acceptance_rate": info.averaged, "acceptance_rate_shift": info.shift, "lp": self._log_density()}
+        prov = self.provenance
+        attrs = {"method": "mhaar", "digest": prov.digest, "version": prov.version, "delta": self._delta}
+        attrs |= {"priors": dict(prov.priors), "settings": dict(prov.settings)}
+        return to_arviz(self.samples | rates, stats, self._counts, attrs)
+
+    def _log_density(self) -> Floats:
+        states, settings = self._chains.states, self._settings
+        epsilon, strength = np.asarray(states.epsilon), np.asarray(states.strength)
+        value = priors.log_density(settings.prior_epsilon)(epsilon.ravel()).reshape(epsilon.shape)
+        if settings.strength == "free":
+            value += priors.log_density(settings.prior_strength)(strength.ravel()).reshape(epsilon.shape)
+        value -= len(self._counts) * np.asarray(log_layer_area(epsilon, self._delta, strength))
+        by_base = (np.asarray(rate).reshape(-1, len(self._counts)).T for rate in (states.alpha, states.beta))
+        with _double():
+            log_g = settings.likelihood.log_density(Counts.of(self._counts), *by_base)
+            return value + np.asarray(log_g).sum(axis=0).reshape(epsilon.shape)
 
 
-def fold(a, b):
-    lo, hi = jnp.minimum(a, b), jnp.maximum(a, b)
-    above = a + b > 1
-    return jnp.where(above, 1 - hi, lo), jnp.where(above, lo, 1 - hi)
+def mhaar(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: float | Literal["free"] = "free",
+    auxiliaries: Auxiliaries = "posterior",
+    n_auxiliaries: int | None = None,
+    chains: int = 4,
+    draws: int = 5000,
+    warmup: int = 1000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> MhaarPosterior:
+    """The posterior of ε (and of the attack strength s, if free) at a given δ, by `draws` draws of each chain.
 
+    The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
+    from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 16
+    or 1000. The same seed gives the same draws. A progress bar is shown on a terminal's standard error, always with
+    `progress=True`, never with False.
 
-def in_layer(lowest, gap, epsilon, delta, s):
-    return (jnp.exp(-epsilon) * (gap - delta) <= lowest) & (jnp.exp(-s * epsilon) * (gap - s * delta) > lowest)
-
-
-def log_sum(inside, log_weight):
-    if log_weight is None:
-        return jnp.log(jnp.sum(inside, -1))
-    return logsumexp(jnp.where(inside, log_weight, -jnp.inf), -1)
-
-
-def log_prior(target, epsilon, strength):
-    value = target.prior_epsilon.log_prob(epsilon)
-    return value if target.prior_strength is None else value + target.prior_strength.log_prob(strength)
-
-
-def kernel(state, noise, target, step, likelihood, local):
-    n, k = noise.alpha.shape
-    move = step @ noise.move
-    epsilon, strength = state.epsilon * jnp.exp(move[0]), state.strength + move[1]
-    theta = jnp.stack([epsilon, strength])
-    allowed = jnp.all((target.bounds[:, 0] <= theta) & (theta <= target.bounds[:, 1])) & (epsilon > 0) & (strength < 1)
-    epsilon, strength = jnp.where(allowed, epsilon, state.epsilon), jnp.where(allowed, strength, state.strength)
-
-    first = jnp.arange(k) == 0
-    alpha = jnp.where(first, state.alpha[:, None], noise.alpha)
-    beta = jnp.where(first, state.beta[:, None], noise.beta)
-    log_weight = None
-    if target.proposal is not None:
-        log_weight = likelihood.log_density(target.counts, alpha, beta) - target.proposal.log_density(alpha, beta)
-    lowest, gap = fold(alpha, beta)
-    inside = in_layer(lowest, gap, state.epsilon, target.delta, state.strength) | first
-    inside_new = in_layer(lowest, gap, epsilon, target.delta, strength)
-    log_ratio = (
-        jnp.sum(log_sum(inside_new, log_weight) - log_sum(inside, log_weight))
-        - n * (log_layer_area(epsilon, target.delta, strength) - log_layer_area(state.epsilon, target.delta, state.strength))
-        + log_prior(target, epsilon, strength) - log_prior(target, state.epsilon, state.strength)
-        + move[0]
+    Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning; during the
+    warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not to
+    be trusted.
+    """
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+    if strength == "tight":
+        raise InputError("MHAAR is not defined for strength='tight', where the layer has no area; use method='exact'")
+    if isinstance(strength, str) and strength != "free":
+        raise InputError(f"strength must be 'free' or a number in [0, 1), not {strength!r:.80}")
+    if strength != "free" and prior_strength is not None:
+        raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
+    if auxiliaries not in AUXILIARIES:
+        raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
+    settings = Settings(
+        prior_epsilon=priors.prior_of("epsilon", prior_epsilon),
+        prior_strength=priors.prior_of("strength", prior_strength),
+        strength="free" if strength == "free" else one_number("strength", strength, 0.0, 1.0, high_open=True),
+        auxiliaries=auxiliaries,
+        n_auxiliaries=_PAIRS_PER_BASE[auxiliaries] if n_auxiliaries is None else _whole("n_auxiliaries", n_auxiliaries, 2),
+        chains=_whole("chains", chains, 1),
+        draws=_whole("draws", draws, 1),
+        warmup=_whole("warmup", warmup, 0),
+        seed=seed_of(seed),
+        progress=progress,
     )
-    log_ratio = jnp.where(allowed & ~jnp.isnan(log_ratio), log_ratio, -jnp.inf)
-    accepted = noise.log_uniform < log_ratio
-    inside = jnp.where(accepted, inside_new, inside)
-    time = noise.race if log_weight is None else jnp.log(noise.race) - log_weight
-    pick = jnp.argmin(jnp.where(inside, time, jnp.inf), -1)[:, None]
-    alpha, beta = (jnp.take_along_axis(v, pick, -1)[:, 0] for v in (alpha, beta))
-    epsilon, strength = jnp.where(accepted, epsilon, state.epsilon), jnp.where(accepted, strength, state.strength)
-    if local:
-        sd0 = jnp.sqrt((target.counts.x + 1) * (target.counts.n0 - target.counts.x + 1) / (target.counts.n0 + 2) ** 3)
-        sd1 = jnp.sqrt((target.counts.y + 1) * (target.counts.n1 - target.counts.y + 1) / (target.counts.n1 + 2) ** 3)
-        a2, b2 = alpha + sd0 * noise.rw[:, 0], beta + sd1 * noise.rw[:, 1]
-        ok = (a2 > 0) & (a2 < 1) & (b2 > 0) & (b2 < 1)
-        a2, b2 = jnp.where(ok, a2, alpha), jnp.where(ok, b2, beta)
-        g2 = likelihood.log_density(target.counts, a2[:, None], b2[:, None])[:, 0]
-        g1 = likelihood.log_density(target.counts, alpha[:, None], beta[:, None])[:, 0]
-        acc = ok & in_layer(*fold(a2, b2), epsilon, target.delta, strength) & (noise.rwu < g2 - g1)
-        alpha, beta = jnp.where(acc, a2, alpha), jnp.where(acc, b2, beta)
-    return State(epsilon, strength, alpha, beta), Info(jnp.exp(jnp.minimum(log_ratio, 0)), accepted)
+    return _posterior(counts, one_number("delta", delta, 0.0, 1.0, high_open=True), settings)
 
 
-@partial(jax.jit, static_argnames=("likelihood", "local"))
-def run(states, log_scale, noise, target, factor, gain, count, likelihood, local):
-    size = noise.log_uniform.shape[0]
-    trace = (states, Info(log_scale, log_scale > 0))
-    trace = jax.tree.map(lambda v: jnp.zeros((size, *v.shape), v.dtype), trace)
-
-    def iterate(i, carry):
-        states, log_scale, trace = carry
-        now = jax.tree.map(lambda v: lax.dynamic_index_in_dim(v, i, keepdims=False), noise)
-        step = jnp.exp(log_scale)[:, None, None] * factor
-        states, info = jax.vmap(kernel, in_axes=(0, 0, None, 0, None, None))(states, now, target, step, likelihood, local)
-        log_scale = log_scale + gain[i] * (info.acceptance - TARGET)
-        trace = jax.tree.map(lambda t, v: lax.dynamic_update_index_in_dim(t, v, i, 0), trace, (states, info))
-        return states, log_scale, trace
-
-    return lax.fori_loop(0, count, iterate, (states, log_scale, trace))
+def _posterior(counts: ErrorCounts, delta: float, settings: Settings) -> MhaarPosterior:
+    with _double():
+        posterior = MhaarPosterior(counts, delta, settings, _run(counts, delta, settings))
+    if posterior.warnings:
+        warnings.warn(" ".join(posterior.warnings), ConvergenceWarning, stacklevel=3)
+    return posterior
 
 
-def slide(alpha, beta, epsilon, delta, s, rng):
-    above = alpha + beta > 1
-    a, b = np.where(above, 1 - alpha, alpha), np.where(above, 1 - beta, beta)
-    swap = a > b
-    a, b = np.where(swap, b, a), np.where(swap, a, b)
-    width = np.minimum(b - a, 1 - delta * (1 + s) / 2)
-    low = np.maximum(0, (1 - delta - width) / (1 + np.exp(epsilon)))
-    high = (1 - s * delta - width) / (1 + np.exp(s * epsilon))
-    a = low + rng.random(a.shape) * (high - low)
-    b = a + width
-    a, b = np.where(swap, b, a), np.where(swap, a, b)
-    return np.where(above, 1 - a, a), np.where(above, 1 - b, b)
+def _run(counts: ErrorCounts, delta: float, settings: Settings) -> Chains:
+    """Warm up and sample; an interrupt while sampling ends it early."""
+    columns, free = Counts.of(counts), settings.strength == "free"
+    proposal, constant = settings.likelihood.proposal(columns, settings.auxiliaries)
+    target = Target(
+        counts=columns,
+        delta=np.float64(delta),
+        prior_epsilon=_doubled(settings.prior_epsilon),
+        prior_strength=_doubled(settings.prior_strength) if free else None,
+        bounds=np.array(
+            [
+                priors.support("epsilon", settings.prior_epsilon),
+                priors.support("strength", settings.prior_strength) if free else (settings.strength, settings.strength),
+            ]
+        ),
+        proposal=None if constant else proposal,
+    )
+    rngs = [np.random.Generator(np.random.SFC64(s)) for s in np.random.SeedSequence(settings.seed).spawn(settings.chains)]
+    starts = [init(rng, target, settings.likelihood.proposal(columns, "posterior")[0]) for rng in rngs]
+    states = jax.tree.map(lambda *values: np.stack(values), *starts)
+    covariance, cov2 = Covariance(free), Covariance(free)
+    cov2._matrix=np.diag([0.25,.25 if free else 0.])
+    log_scales = np.full((settings.chains, 2), np.log(covariance.best_scale))
+    size = int(np.clip(_PAIRS // (settings.chains * len(counts) * settings.n_auxiliaries), 1, _BLOCK))
+    blocks = list(plan(settings.warmup, settings.draws, size))
+    kept: list[tuple[State, Info]] = []
+    try:
+        with _bar(settings) as shown, _noise(rngs, proposal, settings.n_auxiliaries, size, blocks) as source:
+            for block, noise in zip(blocks, source, strict=True):
+                if not block.warmup and not kept:
+                    log_scales = np.broadcast_to(np.mean(log_scales, axis=0), log_scales.shape)
+                states, log_scales, *trace = advance(
+                    states, log_scales, noise, target, np.stack([covariance.factor,cov2.factor]), block.gain, block.count, settings.likelihood
+                )
+                passed, info = jax.tree.map(lambda values: np.asarray(values)[: block.count], tuple(trace))  # noqa: B023
+                if block.warmup:
+                    covariance.see(passed.epsilon, passed.strength);cov2.see(passed.epsilon, np.log(np.maximum(passed.strength,1e-300)))
+                    if block.learn:
+                        covariance.learn(float(np.exp(np.mean(log_scales[:, 0]))));cov2.learn(float(np.exp(np.mean(log_scales[:, 1]))))
+                        log_scales = np.full(log_scales.shape, np.log(covariance.best_scale))
+                else:
+                    kept.append((passed, info))
+                shown(block)
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+    scale = float(np.exp(log_scales[0, 0]))
+    states, info = jax.tree.map(lambda *parts: np.swapaxes(np.concatenate(parts), 0, 1), *kept)
+    return Chains(states, info, scale**2 * covariance.factor @ covariance.factor.T)
 
 
-def start(rng, proposal, delta, bounds):
-    (elo, ehi), (slo, shi) = bounds
-    a, b = (v[0, :, 0] for v in proposal.draw(rng, 1, 1))
-    lo = max(elo, float(np.max(region.level(a, b, delta))))
-    if not lo < ehi:
-        lo = elo
-    eps = lo + rng.random() * min(ehi - lo, 2.0)
-    hi = min(shi, float(np.min(region.strength_level(a, b, eps, delta))))
-    s = slo + rng.random() * ((hi if hi > slo else shi) - slo) if shi > slo else slo
-    c, d = slide(a, b, eps, delta, s, rng)
-    inside = region.in_layer(a, b, eps, delta, s)
-    a, b = np.where(inside, a, c), np.where(inside, b, d)
-    inside = region.in_layer(a, b, eps, delta, s)
-    if (~inside).any():
-        print('uniform fallback', (~inside).sum())
-        p = region.sample(eps, delta, s, len(a), rng)
-        a, b = np.where(inside, a, p[:, 0]), np.where(inside, b, p[:, 1])
-    return State(np.float64(eps), np.float64(s), a, b)
-
-
-def noise_source(rngs, proposal, k, size, local):
+@contextmanager
+def _noise(
+    rngs: list[np.random.Generator], proposal: BetaPair, n_auxiliaries: int, size: int, blocks: list[Block]
+) -> Iterator[Iterator[Noise]]:
+    """The random numbers of one block after another, (size, chains, ...); threads draw those of the next block meanwhile."""
     pool = ThreadPoolExecutor(min(len(rngs), os.cpu_count() or 1))
-    n = len(proposal.a0)
 
-    def fill(buffer, rng, c, count):
-        buffer.move[:count, c] = rng.standard_normal((count, 2))
-        buffer.log_uniform[:count, c] = -rng.standard_exponential(count)
-        buffer.alpha[:count, c], buffer.beta[:count, c] = proposal.draw(rng, count, k)
-        buffer.race[:count, c] = rng.standard_exponential((count, n, k))
-        if local:
-            u = np.exp(rng.uniform(np.log(.03), np.log(3), (count, n, 1)))
-            buffer.rw[:count, c] = rng.standard_normal((count, n, 2)) * u
-            buffer.rwu[:count, c] = -rng.standard_exponential((count, n))
+    def begin(count: int) -> list[Future[Noise]]:
+        return [pool.submit(draw_noise, rng, proposal, count, n_auxiliaries) for rng in rngs]
 
-    def begin(count):
-        C = len(rngs)
-        buffer = Noise(*(np.empty((size, C, *shape)) for shape in ((2,), (), (n, k), (n, k), (n, k), (n, 2), (n,))))
-        return buffer, [pool.submit(fill, buffer, rng, c, count) for c, rng in enumerate(rngs)]
+    def join(*columns: Floats) -> Floats:
+        whole = np.zeros((size, len(columns), *columns[0].shape[1:]))
+        for chain, column in enumerate(columns):
+            whole[: len(column), chain] = column
+        return whole
 
-    def finish(p):
-        for f in p[1]:
-            f.result()
-        return p[0]
+    def every() -> Iterator[Noise]:
+        ahead = begin(blocks[0].count)
+        for following in [*blocks[1:], None]:
+            parts = [future.result() for future in ahead]
+            ahead = begin(following.count) if following else []
+            yield jax.tree.map(join, *parts)
 
-    return begin, finish, pool
+    try:
+        yield every()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def sample(counts, delta, prior_e=None, prior_s=None, strength="free", aux="posterior", K=16, chains=4, draws=2000, warmup=1000, seed=0, local=LOCAL, likelihood=BINOMIAL):
-    pe = priors.prior_of("epsilon", prior_e)
-    ps = priors.prior_of("strength", prior_s)
-    be = priors.support("epsilon", pe)
-    bs = priors.support("strength", ps) if strength == "free" else (strength, strength)
-    bounds = np.array([be, bs])
-    cts = Counts.of(counts)
-    prop, const = likelihood.proposal(cts, aux)
-    leaves = lambda p: jax.tree.map(lambda v: np.asarray(v, float), p)
-    target = Target(cts, float(delta), leaves(pe), leaves(ps) if strength == "free" else None, bounds, None if const else prop)
-    rngs = [np.random.Generator(np.random.SFC64(q)) for q in np.random.SeedSequence(seed).spawn(chains)]
-    post, _ = likelihood.proposal(cts, "posterior")
-    states = [start(r, post, delta, bounds) for r in rngs]
-    states = jax.tree.map(lambda *v: np.stack(v), *states)
-    n = len(counts)
-    size = int(np.clip(2.6e6 / (chains * n * K), 1, 250))
-    begin, finish, pool = noise_source(rngs, prop, K, size, local)
-    edges = np.unique(np.rint(np.array([.05, .1, .2, .4, .7, 1]) * warmup).astype(int))
-    plan = []
-    for a, b in zip([0, *edges], edges):
-        starts = range(a, b, size)
-        plan += [(min(size, b - i), i - a, i + size >= b) for i in starts]
-    plan += [(min(size, draws - i), None, False) for i in range(0, draws, size)]
-    d = 2 if strength == "free" else 1
-    cov = np.diag([.25, .04 if d == 2 else 0.])
-    base_scale = 2.38 / np.sqrt(d)
-    log_scale = np.full(chains, np.log(base_scale))
-    factor = np.linalg.cholesky(cov + 1e-300 * np.eye(2)) if d == 2 else np.sqrt(cov)
-    out, window, info = [], [], []
-    with jax.enable_x64(True), pool:
-        pending = begin(plan[0][0])
-        for q, (count, offset, last) in enumerate(plan):
-            noise = finish(pending)
-            if q + 1 < len(plan):
-                pending = begin(plan[q + 1][0])
-            gain = np.zeros(size)
-            if offset is not None:
-                gain[:count] = 1 / (1 + offset + np.arange(count)) ** .6
-            states, log_scale, trace = run(states, log_scale, noise, target, factor, gain, count, likelihood, local)
-            tr, inf = jax.tree.map(lambda v: np.asarray(v)[:count], trace)
-            if offset is None:
-                out.append(tr); info.append(inf)
-            else:
-                window.append((np.stack([np.log(tr.epsilon), tr.strength], -1), inf.accepted))
-                if last:
-                    th = np.concatenate([w[0] for w in window]); acc = sum(w[1].sum() for w in window)
-                    window = []
-                    S = np.einsum('ici,icj->ij' if 0 else 'ica,icb->ab', th - th.mean(0), th - th.mean(0)) / (th.shape[0] * chains)
-                    sc = np.exp(np.mean(log_scale)) / base_scale
-                    prev = factor @ factor.T * sc**2
-                    cov = (acc * S + 10 * prev) / (acc + 10)
-                    factor = np.linalg.cholesky(cov) if d == 2 else np.sqrt(cov * [[1, 0], [0, 0]])
-                    log_scale = np.full(chains, np.log(base_scale))
-                    if q + 1 < len(plan) and plan[q + 1][1] is None:
-                        pass
-        
-    cat = lambda parts: jax.tree.map(lambda *v: np.swapaxes(np.concatenate(v), 0, 1), *parts)
-    return cat(out), cat(info), factor
+@contextmanager
+def _double() -> Iterator[None]:
+    """64-bit JAX on the CPU, for the calls inside only."""
+    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
+@contextmanager
+def _bar(settings: Settings) -> Iterator[Any]:
+    """A function to be told of every finished block, behind which there may be a progress bar."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if settings.progress is None else settings.progress
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task("warm-up", total=settings.warmup + settings.draws)
+        yield lambda block: bar.update(task, advance=block.count, description="warm-up" if block.warmup else "sampling")
+
+
+def _doubled(prior: Any) -> Any:
+    """The prior with its numbers as float64 arrays, whatever they were given as, so that one compiled program serves all."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf, dtype=np.float64), prior)
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number, at least {least}, not {value!r:.80}")
+    return int(value)
+
+
+def _assumptions(counts: ErrorCounts, delta: float, settings: Settings) -> tuple[str, ...]:
+    strength = (
+        "The average strength s of the attacks is unknown and estimated along with the privacy parameter."
+        if settings.strength == "free"
+        else f"The average strength of the attacks is known, s = {settings.strength}."
+    )
+    found = [
+        f"δ = {delta:g} is known.",
+        strength,
+        "The true error rates of the bases are independent and uniform over the layer R_s(ε,δ).",
+        settings.likelihood.assumption,
+    ]
+    if counts.design == "cross_fed":
+        found.append("The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow.")
+    if counts.design == "one_run":
+        found.append("The guesses were made on one model, so their errors are in truth dependent.")
+    return tuple(found)

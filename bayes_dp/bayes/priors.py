@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bayes_dp.checks import InputError
 
@@ -104,8 +105,20 @@ def describe(prior: Any) -> str:
 
 
 def log_density(prior: Any) -> Callable[[Floats], Floats]:
-    """The log density as a NumPy function of an array (m,), evaluated in 64 bits."""
+    """The log density as a NumPy function of an array (m,), evaluated in 64 bits.
+
+    The families of the defaults have closed forms in NumPy, so that the usual call need not wait for a compiler.
+    """
     import jax
+    import numpyro.distributions as dist
+
+    if type(prior) is dist.HalfNormal:
+        scale = float(prior.scale)
+        return lambda x: 0.5 * math.log(2 / math.pi) - math.log(scale) - 0.5 * (x / scale) ** 2
+    if type(prior) is dist.Beta:
+        a, b = float(prior.concentration1), float(prior.concentration0)
+        norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+        return lambda x: np.asarray(norm + special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x))
 
     compiled = jax.jit(prior.log_prob)
 

@@ -218,8 +218,8 @@ def _fall(tails: LogConcave, s: Slices, mode: Floats, peak: Floats, reach: Float
 
 
 def _switch(tails: LogConcave, s: Slices, left: Floats, right: Floats) -> list[Floats]:
-    """Two cuts where T goes from one to its steepest part, if it does so much faster than the bracket is wide."""
+    """Two cuts where T goes from one to its steepest part, where the bracket is wider than that."""
     with np.errstate(divide="ignore", invalid="ignore"):
         flat, steep = (_to_tau(s, (s.c - z) / s.slope) for z in tails.switch(s.table))
-        sharp = np.abs(steep - flat) < 0.4 * (right - left)
+        sharp = np.abs(steep - flat) < 0.8 * (right - left)
     return [np.where(sharp & (cut > left) & (cut < right), cut, left) for cut in (flat, steep)]

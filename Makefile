@@ -1,0 +1,70 @@
+# The commands of this repository. Each sets up what it needs, once per interpreter: PYTHON=python3.12 make test
+
+PYTHON ?= python3
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+VENV := .venv-$(VERSION)
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help demo test test-slow bench lint ruff types docs-check wheel clean
+.NOTPARALLEL:
+
+help:
+	@echo "make demo        the main job on bundled data: a table, a figure and a JSON file in bayes-dp-demo/"
+	@echo "make test        the test suite (minutes)"
+	@echo "make test-slow   the long simulations"
+	@echo "make bench       the speed measurements"
+	@echo "make lint        ruff and mypy"
+	@echo "make docs-check  run the code of README.md and docs/"
+	@echo "make wheel       build the wheel into dist/"
+	@echo "make clean       remove what the others made, environments included"
+	@echo "PYTHON=python3.12 make ... picks another interpreter (3.11 or later)"
+
+demo: $(VENV)/.installed
+	$(BIN)/bayes-dp demo
+
+test: $(VENV)/.test-installed
+	$(PYTEST) -n 2
+
+test-slow: $(VENV)/.test-installed
+	$(PYTEST) -m slow -n 2
+
+bench: $(VENV)/.test-installed
+	$(PYTEST) tests/benchmarks --benchmark-enable
+
+lint: ruff types
+
+ruff: $(VENV)/.lint-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.lint-installed
+	$(BIN)/mypy
+
+docs-check: $(VENV)/.test-installed
+	$(PYTEST) tests/contract/test_readme.py
+
+wheel: $(BIN)/python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf .venv-* build dist bayes-dp-demo .hypothesis .benchmarks .*_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "PYTHON=$(PYTHON) must be a Python 3.11 or later"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Stamps: an environment is brought up to date when pyproject.toml changes, and otherwise used as it is.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.lint-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[lint]"
+	touch $@ $(VENV)/.installed

@@ -1,0 +1,70 @@
+"""Warm-up of a random-walk sampler: when to learn the covariance of its proposals, and from what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Block", "Covariance", "plan"]
+
+Floats = NDArray[np.float64]
+
+# Ends of the windows, as shares of the warm-up; in the last one only the scales adapt.
+_WINDOWS = np.array([0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0])
+_WORTH = 10.0  # observations that the covariance known before a window counts for
+
+
+class Block(NamedTuple):
+    """Iterations run at once."""
+
+    count: int
+    gain: Floats  # (B,) of the scales' adaptation; zero when sampling
+    warmup: bool
+    learn: bool  # whether a window of the covariance's adaptation ends with this block
+
+
+def plan(warmup: int, draws: int, size: int) -> Iterator[Block]:
+    """The blocks, of at most `size` iterations each; the gains start anew with every window."""
+    ends = np.rint(_WINDOWS * warmup).astype(int).tolist()
+    for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        for at in range(start, end, size):
+            gain = (1.0 + np.arange(at - start, at - start + size)) ** -0.6
+            yield Block(min(size, end - at), gain, True, end <= at + size and k < len(ends) - 1)
+    for at in range(0, draws, size):
+        yield Block(min(size, draws - at), np.zeros(size), False, False)
+
+
+class Covariance:
+    """The covariance of (log ε, s) within the chains, learned window by window; `factor` (2, 2) is its square root.
+
+    Where s is fixed its row and column are zero.
+    """
+
+    def __init__(self, free: bool) -> None:
+        self._free = free
+        self._matrix = np.diag([0.25, 0.04 if free else 0.0])
+        self._seen: list[Floats] = []
+        self.best_scale = 2.38 / np.sqrt(2 if free else 1)  # for Gaussian targets (Gelman, Roberts & Gilks 1996)
+
+    @property
+    def factor(self) -> Floats:
+        if self._free:
+            return np.linalg.cholesky(self._matrix)
+        return np.diag([np.sqrt(self._matrix[0, 0]), 0.0])
+
+    def see(self, epsilon: Floats, strength: Floats) -> None:
+        """States (iterations, chains) of the current window."""
+        self._seen.append(np.stack([np.log(epsilon), strength], axis=-1))
+
+    def learn(self, scale: float) -> None:
+        """End the window: the covariance within its chains, and a little of the one before as it was scaled in the end."""
+        theta = np.concatenate(self._seen)
+        centred = theta - theta.mean(axis=0)
+        moves = np.count_nonzero(np.diff(theta[..., 0], axis=0))
+        found = np.einsum("tca,tcb->ab", centred, centred) / centred[..., 0].size
+        before = self._matrix * (scale / self.best_scale) ** 2
+        self._matrix = (moves * found + _WORTH * before) / (moves + _WORTH)
+        self._seen = []

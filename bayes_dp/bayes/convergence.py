@@ -1,0 +1,44 @@
+"""Did the chains of a sampler agree, and are there enough draws? R̂ and effective sample sizes, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.interop import ess, rhat
+
+__all__ = ["ConvergenceWarning", "convergence"]
+
+Floats = NDArray[np.float64]
+
+_RHAT = 1.01  # limits of Vehtari et al. (2021), "Rank-normalization, folding, and localization: an improved R̂"
+_ESS = 400.0
+
+
+class ConvergenceWarning(UserWarning):
+    """The draws may not represent the posterior."""
+
+
+def convergence(samples: Mapping[str, Floats]) -> tuple[dict[str, Any], list[str]]:
+    """Diagnostics by name and parameter, and a sentence for each parameter of shape (chains, draws) that fails."""
+    found: dict[str, dict[str, float]] = {"rhat": {}, "ess_bulk": {}, "ess_tail": {}}
+    sentences = []
+    for name, values in samples.items():
+        found["rhat"][name] = rhat(values)
+        found["ess_bulk"][name] = ess(values, "bulk")
+        found["ess_tail"][name] = ess(values, "tail")
+        enough = min(found["ess_bulk"][name], found["ess_tail"][name])
+        if not found["rhat"][name] < _RHAT:
+            sentences.append(
+                f"The chains disagree on {name} (R-hat = {found['rhat'][name]:.3f}, not below {_RHAT}):"
+                " run a longer warmup and more draws, or use method='exact'."
+            )
+        elif not enough >= _ESS:
+            sentences.append(
+                f"The draws of {name} are worth only {enough:.0f} independent ones in the bulk or the tails, fewer than"
+                f" {_ESS:.0f}: run more draws."
+            )
+    return found, sentences

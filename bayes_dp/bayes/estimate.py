@@ -1,0 +1,53 @@
+"""`estimate`: one call for the posterior of ε, by the method that fits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from bayes_dp.bayes.exact import Strength, exact
+from bayes_dp.checks import InputError
+from bayes_dp.data import ErrorCounts
+from bayes_dp.result import Posterior
+
+__all__ = ["estimate"]
+
+
+def estimate(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+    method: Literal["exact", "mhaar"] = "exact",
+    **settings: Any,
+) -> Posterior:
+    """The posterior of ε, and of the attack strength s unless it is fixed, given error counts and δ.
+
+    Parameters
+    ----------
+    counts : errors of n challenge bases.
+    delta : the known δ, in [0, 1).
+    prior_epsilon, prior_strength : NumPyro distributions, or text such as "Gamma(2, 1)"; by default ε ~ HalfNormal
+        with variance 10 and s ~ Beta(1, 1).
+    strength : "free" estimates s along with ε; a number in [0, 1) fixes it; "tight" is the limit s → 1, where every
+        attack is taken to be the strongest possible.
+    method : "exact" integrates numerically, with a known error; "mhaar" samples by MCMC-DP-Est (Algorithm 1).
+    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
+    """
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}; see ErrorCounts.from_csv and others")
+    shared: dict[str, Any] = {
+        "prior_epsilon": prior_epsilon,
+        "prior_strength": prior_strength,
+        "strength": strength,
+    }
+    if method == "exact":
+        if settings:
+            raise InputError(f"{', '.join(settings)}: settings of method='mhaar', which method='exact' does not have")
+        return exact(counts, delta, **shared)
+    if method == "mhaar":
+        from bayes_dp.bayes.mhaar import mhaar
+
+        return mhaar(counts, delta, **shared, **settings)
+    raise InputError(f"method must be 'exact' or 'mhaar', not {method!r:.80}")

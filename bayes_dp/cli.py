@@ -1,0 +1,415 @@
+"""The command line: parse, call, print.
+
+Answers go to standard output; progress, warnings and errors to standard error. Exit codes: 0 done, 1 a check failed,
+2 bad input (one line says what), 70 the program itself failed, 130 interrupted, 141 the reader of the output went away.
+NumPy and all that is heavier are imported by the verbs, so that --help stays quick.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayes_dp import __version__
+
+if TYPE_CHECKING:
+    from bayes_dp.data import ErrorCounts
+    from bayes_dp.result import Posterior
+
+__all__ = ["main"]
+
+# The base class of usage errors, to which typer gives no public name.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+_DEMO_DELTA = 1e-3
+
+_TOP_EPILOG = """\b
+See it at work:   bayes-dp demo
+Your own counts:  bayes-dp estimate counts.csv --delta 1e-3
+What to give it:  bayes-dp estimate --help"""
+
+_ESTIMATE_EPILOG = """\b
+FILE has one row per challenge base (a data set, and an example in or out of it):
+  base,fp,n0,fn,n1
+  image-17,40,1000,650,1000
+  image-42,12,1000,900,1000
+n0  attacks on models trained without the example
+fp  how many of these said "trained with it"      (false positives)
+n1  attacks on models trained with the example
+fn  how many of these said "trained without it"   (false negatives)
+The headings tp,fp,tn,fn and false_positives,negatives,false_negatives,positives
+are read too; base and group are labels and may be missing.
+
+\b
+Examples:
+  bayes-dp estimate counts.csv --delta 1e-3 --out results
+  bayes-dp estimate counts.csv --delta 1e-5 --json > posterior.json
+  bayes-dp estimate counts.csv --delta 1e-5 --prob 0.95 --fail-above 4
+The last is a gate for continuous integration: it fails when ε may be above 4.
+
+\b
+Exit codes:
+  0 done, 1 the check of --fail-above failed,
+  2 bad input (one line on standard error says what is wrong)"""
+
+
+def _number(text: Any) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r:.80} is not a number") from None
+
+
+def _whole(text: Any) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r:.80} is not a whole number") from None
+
+
+class Method(StrEnum):
+    exact = "exact"
+    mhaar = "mhaar"
+
+
+class Design(StrEnum):
+    repeated = "repeated"
+    cross_fed = "cross_fed"
+    one_run = "one_run"
+
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line with these arguments (by default those of the process); returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # an output that cannot show ε is no reason to fail
+            stream.reconfigure(errors="replace")
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end of the process
+        if isinstance(error, BrokenPipeError):
+            return 141
+        return _complain(f"the output cannot be written: {error.strerror}")
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="bayes-dp", standalone_mode=False)
+    except _UsageError as error:
+        message = error.format_message().rstrip(".")
+        hint = f"; see {error.ctx.command_path} --help" if error.ctx is not None else ""
+        return _complain(message[:1].lower() + message[1:] + hint)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except SystemExit:  # how typer answers a broken pipe
+        raise BrokenPipeError from None
+    except OSError:  # files that cannot be read or written are InputErrors, so this is the output; see main
+        raise
+    except Exception as error:
+        from bayes_dp.checks import InputError
+
+        if isinstance(error, InputError):
+            return _complain(str(error))
+        traceback.print_exc()
+        return 70
+    if code == 130:
+        typer.echo("bayes-dp: interrupted", err=True)
+    return int(code or 0)
+
+
+def _complain(message: str) -> int:
+    typer.echo(f"bayes-dp: error: {' '.join(message.split())}", err=True)
+    return 2
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bayes-dp {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, epilog=_TOP_EPILOG)
+def _top(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """How private is a trained model? From the errors of membership inference attacks on it to a posterior over ε,
+    the parameter of (ε, δ)-differential privacy: the smaller ε, the less a model gives away about any one example.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
+def estimate(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="Error counts of the attacks: a .csv, .tsv, .txt or .json file, or - for standard input.",
+        ),
+    ],
+    delta: Annotated[
+        float,
+        typer.Option(
+            parser=_number,
+            metavar="D",
+            show_default=False,
+            help="The δ of (ε, δ)-differential privacy, from 0 to below 1: a small probability with which the promise "
+            "of ε may fail, usually well below one over the number of training examples.",
+        ),
+    ],
+    prob: Annotated[
+        float, typer.Option(parser=_number, metavar="P", help="The probability that the printed intervals hold.")
+    ] = 0.9,
+    strength: Annotated[
+        str,
+        typer.Option(
+            metavar="free|tight|S",
+            help="How strong the attacks are, on average, compared to the strongest possible: free estimates it along "
+            "with ε, tight takes them to be the strongest, a number from 0 to below 1 fixes it.",
+        ),
+    ] = "free",
+    method: Annotated[
+        Method, typer.Option(help="exact integrates numerically; mhaar samples by Markov chain Monte Carlo.")
+    ] = Method.exact,
+    prior_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRIOR",
+            help='What is believed of ε before the data, as a NumPyro distribution such as "HalfNormal(3)" or '
+            '"Gamma(2, 1)"; by default half-normal with variance 10.',
+        ),
+    ] = None,
+    prior_strength: Annotated[
+        str | None,
+        typer.Option(metavar="PRIOR", help='The same for a free strength; by default "Beta(1, 1)", the uniform one.'),
+    ] = None,
+    design: Annotated[
+        Design | None,
+        typer.Option(
+            help="How the counts arose: from repeated, independent runs; from runs cross-fed to each other as shadow "
+            "models; or from many examples judged on one model. By default as a JSON file says, or repeated.",
+        ),
+    ] = None,
+    examples: Annotated[
+        int | None,
+        typer.Option(
+            parser=_whole, metavar="M", help="With --design one_run: how many examples were judged or passed over."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(parser=_whole, metavar="N", help="Seed of all draws: the same seed, the same output.")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Also write posterior.json and posterior.png to this folder, made if missing."
+        ),
+    ] = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            parser=_number,
+            metavar="EPS",
+            help="Exit with 1 when the upper end of the equal-tailed interval of probability P is above EPS, that is, "
+            "when the posterior probability of ε > EPS is more than (1 - P)/2.",
+        ),
+    ] = None,
+) -> int:
+    """Estimate ε from the error counts of membership inference attacks.
+
+    Prints the posterior of ε given the counts and δ, with the assumptions it rests on.
+    """
+    from bayes_dp.checks import one_number, seed_of
+
+    one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    seed_of(seed)
+    if fail_above is not None:
+        one_number("fail-above", fail_above, 0.0, high_open=True)
+    counts = _read(file, design.value if design else None, examples)
+    if out is not None:
+        _make_folder(out)
+
+    from bayes_dp.bayes.convergence import ConvergenceWarning
+    from bayes_dp.bayes.estimate import estimate as infer
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
+        post = infer(
+            counts,
+            delta,
+            prior_epsilon=prior_epsilon,
+            prior_strength=prior_strength,
+            strength=_strength(strength),
+            method=method.value,
+            **({"seed": seed} if method is Method.mhaar else {}),
+        )
+    content = post.to_dict(prob)
+    if fail_above is not None:
+        content["fail_above"] = _verdict(post, prob, fail_above)
+    text = json.dumps(content, indent=2)
+    if as_json:
+        typer.echo(text)
+        for sentence in post.warnings:
+            typer.echo(f"bayes-dp: warning: {sentence}", err=True)
+    else:
+        _print_summary(post, prob)
+    if out is not None:
+        typer.echo(f"Wrote {' and '.join(_save(out, text, post, prob, seed))}", err=True)
+    if fail_above is None:
+        return 0
+    typer.echo(_in_words(content["fail_above"]), err=as_json)
+    return 0 if content["fail_above"]["passed"] else 1
+
+
+@app.command(short_help="Estimate ε on bundled data and save a figure.")
+def demo(
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="The folder for the files, made if missing.")
+    ] = "bayes-dp-demo",
+) -> int:
+    """Estimate ε on bundled data, and save a figure, the numbers and the data.
+
+    The data are attacks on a small network trained on MNIST with noise added to its weights, 20 challenge bases of
+    100 + 100 runs each (algorithm A4 of Yildirim et al., 2025).
+    """
+    from bayes_dp import datasets
+    from bayes_dp.bayes.estimate import estimate as infer
+    from bayes_dp.files import write_bytes_atomically
+
+    _make_folder(out)
+    counts = datasets.mnist_a4()
+    post = infer(counts, _DEMO_DELTA)
+    typer.echo("Attacks on a small network trained on MNIST (algorithm A4 of Yildirim et al., 2025)")
+    typer.echo(f"{counts!r}\n")
+    _print_summary(post, 0.9)
+    copy = os.path.join(out, "counts.csv")
+    write_bytes_atomically(copy, datasets.demo_csv().read_bytes())
+    saved = [copy, *_save(out, json.dumps(post.to_dict(), indent=2), post, 0.9, 0)]
+    program = "bayes-dp" if shutil.which("bayes-dp") else sys.argv[0]
+    again = [program, "estimate", copy, "--delta", f"{_DEMO_DELTA:g}", "--design", counts.design, "--out", out]
+    typer.echo(f"\nWrote {', '.join(saved)}\nThe same from the file:  {shlex.join(again)}")
+    return 0
+
+
+def _read(file: str, design: str | None, examples: int | None) -> ErrorCounts:
+    import io
+
+    from bayes_dp.checks import InputError
+    from bayes_dp.data import ErrorCounts
+    from bayes_dp.files import read_text
+
+    if file != "-":
+        return ErrorCounts.read(file, design=design, examples=examples)
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    name, text = read_text(sys.stdin.buffer)
+    source = io.StringIO(text)
+    source.name = name
+    if text.lstrip()[:1] in ("{", "["):
+        return ErrorCounts.from_json(source, design=design, examples=examples)
+    return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples)
+
+
+def _strength(text: str) -> Any:
+    """A number if it is one; whether it can be a strength is checked by the method."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _make_folder(path: str) -> None:
+    from bayes_dp.checks import InputError
+
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the folder {path!r} cannot be made: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _save(folder: str, text: str, post: Posterior, prob: float, seed: int) -> list[str]:
+    """Write posterior.json and posterior.png; returns their paths."""
+    from bayes_dp.files import write_bytes_atomically, write_text_atomically
+
+    paths = [os.path.join(folder, name) for name in ("posterior.json", "posterior.png")]
+    write_text_atomically(paths[0], text + "\n")
+    write_bytes_atomically(paths[1], _figure(post, prob, seed))
+    return paths
+
+
+def _figure(post: Posterior, prob: float, seed: int) -> bytes:
+    """A PNG of the posterior of ε and, where the strength is free, of both together."""
+    import io
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from bayes_dp import plots
+
+    panels = 2 if "strength" in post.marginals else 1
+    figure = Figure(figsize=(4.8 * panels, 3.8), layout="constrained")
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    plots.posterior(post, axes[0], prob=prob)
+    if panels == 2:
+        plots.joint(post, axes[1], seed=seed)
+    content = io.BytesIO()
+    FigureCanvasAgg(figure)
+    figure.savefig(content, format="png", dpi=150)
+    return content.getvalue()
+
+
+def _print_summary(post: Posterior, prob: float) -> None:
+    if not sys.stdout.isatty():
+        typer.echo(post.summary(prob))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    known = ", ".join(f"{name} = {value:g}" for name, value in post.provenance.known.items())
+    table = Table(title=f"Posterior given {known} ({post.provenance.method})", title_justify="left", title_style="bold")
+    for heading in ("", "mean", "sd", "median", f"{prob * 100:g}% interval", f"{prob * 100:g}% HDI"):
+        table.add_column(heading, justify="right" if heading in ("mean", "sd", "median") else "left")
+    for row in post.table(prob):
+        ends = (f"{row[low]:.4g} to {row[high]:.4g}" for low, high in (("low", "high"), ("hdi_low", "hdi_high")))
+        table.add_row(row["parameter"], *(f"{row[key]:.4g}" for key in ("mean", "sd", "median")), *ends)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print("Assumptions:", *(f"- {sentence}" for sentence in post.assumptions), sep="\n", markup=False)
+    for sentence in post.warnings:
+        console.print(f"Warning: {sentence}", style="bold yellow", markup=False)
+
+
+def _verdict(post: Posterior, prob: float, limit: float) -> dict[str, Any]:
+    """Whether the interval ends at or below the limit."""
+    upper = post.interval(prob)[1]
+    above = max(0.0, post.prob_above(limit))
+    return {"epsilon": limit, "upper": upper, "prob": prob, "prob_above": above, "passed": upper <= limit}
+
+
+def _in_words(verdict: dict[str, Any]) -> str:
+    limit, passed = f"{verdict['epsilon']:g}", verdict["passed"]
+    return (
+        f"Check {'passed' if passed else 'FAILED'}: the {verdict['prob'] * 100:g}% interval of ε ends at "
+        f"{verdict['upper']:.6g}, {'not ' if passed else ''}above {limit}; P(ε > {limit}) = {verdict['prob_above']:.3g}"
+    )

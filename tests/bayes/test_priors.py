@@ -1,0 +1,67 @@
+"""Priors: reading, support, density."""
+
+import math
+
+import jax
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+from scipy import stats
+
+import bayes_dp as bdp
+from bayes_dp.bayes import priors
+
+
+@pytest.mark.parametrize(
+    ("text", "twin"),
+    [
+        ("HalfNormal(2)", stats.halfnorm(scale=2)),
+        ("Gamma(2, rate=0.5)", stats.gamma(2, scale=2)),
+        (" LogNormal(loc=-1, scale=+0.5) ", stats.lognorm(0.5, scale=math.exp(-1))),
+        ("Uniform(0, 3)", stats.uniform(0, 3)),
+        ("Exponential(1e-1)", stats.expon(scale=10)),
+    ],
+)
+def test_parsed_priors_have_the_density_of_their_scipy_twins(text, twin):
+    x = np.linspace(0.1, 2.9, 1500)  # more than one block
+    np.testing.assert_allclose(priors.log_density(priors.prior_of("epsilon", text))(x), twin.logpdf(x), rtol=1e-10)
+
+
+def test_closed_forms_of_the_defaults_agree_with_numpyro():
+    x = np.linspace(0.01, 0.99, 50)
+    for prior in (dist.HalfNormal(1.7), dist.Beta(0.5, 2.5), dist.Beta(1.0, 1.0)):
+        with jax.enable_x64(True):
+            expected = np.asarray(prior.log_prob(x))
+        np.testing.assert_allclose(priors.log_density(prior)(x), expected, atol=1e-6)
+
+
+def test_defaults():
+    prior = priors.prior_of("epsilon")
+    assert float(prior.variance) == pytest.approx(10 * (1 - 2 / math.pi), rel=1e-5)
+    assert priors.support("epsilon", prior) == (0, math.inf)
+    assert priors.support("strength", priors.prior_of("strength")) == (0, 1)
+    assert priors.support("delta", priors.prior_of("delta")) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "HalfNormal", "HalfNormal(", "Nothing(1)", "HalfNormal('x')", "HalfNormal(open('f'))", "HalfNormal(-1)"]
+    + ["__import__('os').system('true')", "HalfNormal(1, 2, 3)", "Distribution(1)", "HalfNormal(x=1)", "(" * 500],
+)
+def test_bad_text_is_refused_in_one_sentence(text):
+    with pytest.raises(bdp.InputError, match="prior") as caught:
+        priors.prior_of("epsilon", text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [dist.Normal(0.0, 1.0), dist.Poisson(2.0), dist.HalfNormal(np.ones(2)), dist.MultivariateNormal(np.zeros(2), np.eye(2)), 3],
+)
+def test_priors_off_the_support_are_refused(prior):
+    with pytest.raises(bdp.InputError, match="the prior of epsilon must"):
+        priors.prior_of("epsilon", prior)
+
+
+def test_describe():
+    assert priors.describe(dist.Gamma(2.0, 0.5)) == "Gamma(concentration=2, rate=0.5)"

@@ -1,0 +1,55 @@
+"""Nothing heavy is imported before it is needed, so that the command line starts at once."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bayes_dp import datasets
+
+HEAVY = ("numpy", "scipy", "jax", "numpyro", "matplotlib", "arviz", "pandas", "xarray")
+MAIN = "from bayes_dp.cli import main; code = main(sys.argv[1:])"
+
+
+def loaded(code: str, *arguments: str) -> set[str]:
+    """Which of the heavy packages a new process has loaded after running `code`."""
+    program = f"import sys\n{code}\nprint(*set({HEAVY!r}) & set(sys.modules), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    return set(result.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("code", ["import bayes_dp", "import bayes_dp; dir(bayes_dp)", "import bayes_dp.cli"])
+def test_imports_are_light(code: str):
+    assert loaded(code) == set()
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("estimate", "--help"), ("estimate", "--gamma")])
+def test_help_is_light(arguments: tuple[str, ...]):
+    assert loaded(MAIN, *arguments) == set()
+
+
+def test_an_estimate_loads_no_more_than_it_needs():
+    found = loaded(MAIN, "estimate", str(datasets.demo_csv()), "--delta", "1e-3")
+    assert not found & {"matplotlib", "arviz", "pandas", "xarray"}
+
+
+def test_help_takes_less_than_half_a_second():
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", f"import sys; {MAIN}", "--help"], check=True, capture_output=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.5
+
+
+def test_an_estimate_takes_less_than_four_seconds_of_processor_time():
+    """Processor time, since the tests may share the machine; alone on it the clock shows no more."""
+    command = [sys.executable, "-c", f"import sys; {MAIN}", "estimate", str(datasets.demo_csv()), "--delta", "1e-3"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 4

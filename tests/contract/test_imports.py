@@ -1,0 +1,119 @@
+"""Imports run one way: every module imports from layers below its own, and siblings leave each other alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bayes_dp
+
+PACKAGE = Path(bayes_dp.__file__).parent
+
+# From the bottom to the top; modules on one line are siblings, which do not import each other.
+LAYERS = (
+    ("bayes_dp", "bayes_dp.bayes"),  # the version and the lazy table of public names
+    ("bayes_dp.checks",),
+    ("bayes_dp.files",),
+    ("bayes_dp.table",),
+    ("bayes_dp.parsing",),
+    ("bayes_dp.tradeoff",),
+    ("bayes_dp.region",),
+    ("bayes_dp.data",),
+    ("bayes_dp.datasets",),
+    ("bayes_dp.result", "bayes_dp.interop"),
+    ("bayes_dp.bayes.beta_tails",),
+    ("bayes_dp.bayes.slices",),
+    ("bayes_dp.bayes.marginal",),
+    (
+        "bayes_dp.bayes.corner_table",
+        "bayes_dp.bayes.cells",
+        "bayes_dp.bayes.priors",
+        "bayes_dp.bayes.latent",
+        "bayes_dp.bayes.likelihoods",
+        "bayes_dp.bayes.layer",
+    ),
+    ("bayes_dp.bayes.mhaar_kernel", "bayes_dp.bayes.adaptation", "bayes_dp.bayes.convergence"),
+    ("bayes_dp.bayes.exact", "bayes_dp.bayes.mhaar"),
+    ("bayes_dp.bayes.estimate",),
+    ("bayes_dp.plots",),
+    ("bayes_dp.cli",),
+)
+HEIGHT = {module: height for height, layer in enumerate(LAYERS) for module in layer}
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(tree: ast.AST, known: set[str]) -> Iterator[str]:
+    """The dotted names that are imported, in functions too, but not under `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            for other in node.orelse:
+                yield from imports(ast.Module([other], []), known)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports are not used here"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in known else node.module or ""
+        else:
+            yield from imports(node, known)
+
+
+def ours(source: str, known: set[str] | None = None) -> list[str]:
+    names = imports(ast.parse(source), set(MODULES) if known is None else known)
+    return [name for name in names if name.split(".")[0] == "bayes_dp"]
+
+
+def test_every_module_has_a_layer():
+    assert set(MODULES) == set(HEIGHT)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_imports_only_what_lies_below(module: str):
+    wrong = [name for name in ours(MODULES[module].read_text()) if HEIGHT.get(name, len(LAYERS)) >= HEIGHT[module]]
+    assert not wrong, f"{module} imports {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_package_needs_neither_models_nor_tests(module: str):
+    tops = {name.split(".")[0] for name in imports(ast.parse(MODULES[module].read_text()), set(MODULES))}
+    assert not tops & {"models", "tests", "notebooks"}
+
+
+def test_imports_are_found_wherever_they_hide():
+    source = """
+import os, bayes_dp.cli
+from bayes_dp import region, __version__
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from bayes_dp.result import Posterior
+else:
+    import bayes_dp.files
+def f():
+    with open("x"):
+        from bayes_dp.bayes.exact import exact
+class A:
+    async def g(self):
+        import bayes_dp.plots as p
+"""
+    assert ours(source, {"bayes_dp", "bayes_dp.region", "bayes_dp.bayes.exact"}) == [
+        "bayes_dp.cli",
+        "bayes_dp.region",
+        "bayes_dp",
+        "bayes_dp.files",
+        "bayes_dp.bayes.exact",
+        "bayes_dp.plots",
+    ]

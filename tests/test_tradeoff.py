@@ -45,7 +45,8 @@ CURVES: list[TradeOffFunction] = [
     TradeOff(ApproxDP(1.0, 0.01)),
     TradeOff(hinge),
 ]
-EACH = pytest.mark.parametrize("curve", CURVES, ids=str)
+# the address in a function's repr would name the test differently in every process
+EACH = pytest.mark.parametrize("curve", CURVES, ids=lambda curve: str(curve).split(" at 0x")[0])
 GRID = np.unique(np.concatenate((np.linspace(0, 1, 2001), np.logspace(-300, -3, 600), 1 - np.logspace(-15, -3, 100))))
 
 

@@ -1,4 +1,4 @@
-"""Warm-up of a random-walk sampler: when to learn the covariance of its proposals, and from what."""
+"""Warm-up of a random-walk sampler: when to learn the covariance of its proposals of θ, and from what."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORTH = 10.0  # observations that the covariance known before a window counts f
 class Block(NamedTuple):
     """Iterations run at once."""
 
-    count: int
+    iterations: int
     gain: Floats  # (B,) of the scales' adaptation; zero when sampling
     warmup: bool
     learn: bool  # whether a window of the covariance's adaptation ends with this block
@@ -38,29 +38,30 @@ def plan(warmup: int, draws: int, size: int) -> Iterator[Block]:
 
 
 class Covariance:
-    """The covariance of (log ε, s) within the chains, learned window by window; `factor` (2, 2) is its square root.
+    """The covariance of θ within the chains, learned window by window; `factor` is its square root, both (d, d).
 
-    Where s is fixed its row and column are zero.
+    `variances` are those to begin with; a coordinate whose variance is zero does not move.
     """
 
-    def __init__(self, free: bool) -> None:
-        self._free = free
-        self._matrix = np.diag([0.25, 0.04 if free else 0.0])
+    def __init__(self, *variances: float) -> None:
+        self._matrix = np.diag(variances)
+        self._moving = np.flatnonzero(variances)
         self._seen: list[Floats] = []
-        self.best_scale = 2.38 / np.sqrt(2 if free else 1)  # for Gaussian targets (Gelman, Roberts & Gilks 1996)
+        self.best_scale = 2.38 / np.sqrt(len(self._moving))  # for Gaussian targets (Gelman, Roberts & Gilks 1996)
 
     @property
     def factor(self) -> Floats:
-        if self._free:
-            return np.linalg.cholesky(self._matrix)
-        return np.diag([np.sqrt(self._matrix[0, 0]), 0.0])
+        root = np.zeros_like(self._matrix)
+        part = np.ix_(self._moving, self._moving)
+        root[part] = np.linalg.cholesky(self._matrix[part])
+        return root
 
-    def see(self, epsilon: Floats, strength: Floats) -> None:
-        """States (iterations, chains) of the current window."""
-        self._seen.append(np.stack([np.log(epsilon), strength], axis=-1))
+    def see(self, *theta: Floats) -> None:
+        """Coordinates of the states, each (iterations, chains), in the current window."""
+        self._seen.append(np.stack(theta, axis=-1))
 
     def learn(self, scale: float) -> None:
-        """End the window: the covariance within its chains, and a little of the one before as it was scaled in the end."""
+        """End the window: the covariance within its chains, and a little of the one before at its last scale."""
         theta = np.concatenate(self._seen)
         centred = theta - theta.mean(axis=0)
         moves = np.count_nonzero(np.diff(theta[..., 0], axis=0))

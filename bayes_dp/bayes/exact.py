@@ -7,16 +7,16 @@ infinity, ε = ε_min + (ε_max - ε_min) sin²(πu/2) where it does not, and s 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.cells import Cells, Piecewise, integrate
+from bayes_dp.bayes.cells import Piecewise, Ridge, integrate
 from bayes_dp.bayes.corner_table import CornerTable
 from bayes_dp.bayes.latent import draw_rates
 from bayes_dp.bayes.marginal import MarginalLikelihood
@@ -63,16 +63,8 @@ class GridMarginal:
 
     coordinate: Coordinate
     density_u: Piecewise
-
-    @cached_property
-    def mean(self) -> float:
-        u, weight = self.density_u.nodes()
-        return float(weight @ self.coordinate.value(u))
-
-    @cached_property
-    def sd(self) -> float:
-        u, weight = self.density_u.nodes()
-        return float(np.sqrt(max(weight @ (self.coordinate.value(u) - self.mean) ** 2, 0.0)))
+    mean: float
+    sd: float
 
     def cdf(self, value: ArrayLike) -> Floats:
         return self.density_u.cdf(self.coordinate.inverse(np.asarray(value, float)))
@@ -125,18 +117,19 @@ class ExactPosterior(Posterior):
         self._axes = {problem.parameter: Coordinate(*priors.support(problem.parameter, problem.prior))}
         if two:
             self._axes["strength"] = Coordinate(*priors.support("strength", problem.prior_strength))
-        self._cells = integrate(_log_posterior(problem, list(self._axes.values())), two)
+        axes = list(self._axes.values())
+        ridge = _constant_product(*axes) if two and problem.parameter == "epsilon" else None
+        self._cells = integrate(_log_posterior(problem, axes), two, ridge)
         self.log_evidence = self._cells.log_total
-        self.marginals: Mapping[str, Marginal] = {
-            name: GridMarginal(axis, self._cells.marginal(i)) for i, (name, axis) in enumerate(self._axes.items())
-        }
+        self._u, self._v, self._weight = self._cells.nodes()
+        self.marginals: Mapping[str, Marginal] = {name: self._grid_marginal(i) for i, name in enumerate(self._axes)}
         self.diagnostics = {
             "log_evidence": self.log_evidence,
             "relative_error": self._cells.error,
             "cells": len(self._cells.edges),
         }
         self.warnings = ()
-        if not self._cells.error < 1e-4:
+        if not self._cells.error < 1e-3:
             self.warnings = (
                 f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
@@ -150,12 +143,18 @@ class ExactPosterior(Posterior):
             settings={"strength": problem.strength, "likelihood": "binomial"},
         )
 
+    def _grid_marginal(self, which: int) -> GridMarginal:
+        axis = list(self._axes.values())[which]
+        value = axis.value((self._u, self._v)[which])
+        mean = float(self._weight @ value)
+        sd = math.sqrt(self._weight @ (value - mean) ** 2)
+        return GridMarginal(axis, self._cells.marginal(which), mean, sd)
+
     @property
     def grid(self) -> dict[str, Floats]:
         """The quadrature nodes and their posterior weights (they sum to one), flat arrays by name."""
-        u, v, weight = self._cells.nodes()
-        columns = {name: axis.value(at) for (name, axis), at in zip(self._axes.items(), (u, v), strict=False)}
-        return {**columns, "weight": weight}
+        nodes = zip(self._axes.items(), (self._u, self._v), strict=False)
+        return {**{name: axis.value(at) for (name, axis), at in nodes}, "weight": self._weight}
 
     def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
         """The marginal posterior density of a parameter."""
@@ -302,12 +301,22 @@ def _log_posterior(problem: Problem, axes: list[Coordinate]) -> Callable[[Floats
     return evaluate
 
 
+def _constant_product(epsilon: Coordinate, strength: Coordinate) -> Ridge:
+    """The curves of constant sε, along which the inner edge of the layer stays in place."""
+
+    def ridge(u0: float, v0: float, u: Floats) -> Floats:
+        product = epsilon.value(np.array(u0)) * strength.value(np.array(v0))
+        return strength.inverse(product / np.maximum(epsilon.value(u), 1e-300))
+
+    return ridge
+
+
 def _assumptions(problem: Problem) -> tuple[str, ...]:
     known = f"{'δ' if problem.parameter == 'epsilon' else 'ε'} = {problem.known:g} is known"
     strength = {
-        "free": "the average strength s of the attacks is unknown and estimated along with the privacy parameter",
+        "free": "the strength s that every attack reaches is unknown and estimated along with the privacy parameter",
         "tight": "every attack is the strongest possible on the worst possible challenge base (s → 1)",
-    }.get(str(problem.strength), f"the average strength of the attacks is known, s = {problem.strength}")
+    }.get(str(problem.strength), f"the strength that every attack reaches is known, s = {problem.strength}")
     found = [
         f"{known}.",
         f"{strength[0].upper()}{strength[1:]}.",

@@ -19,7 +19,7 @@ __all__ = ["draw_rates"]
 Floats = NDArray[np.float64]
 
 _TRIES = 12  # rounds of rejection, the k-th with 2^k proposals a pair
-_GRID = 24
+_GRID = 32
 
 
 def draw_rates(
@@ -57,21 +57,24 @@ def _draw_from_grid(
     boxes = np.tile([[0.0, 1.0], [0.0, 1.0]], (4, 1, 1))
     centres = (np.arange(_GRID) + 0.5) / _GRID
 
-    def evaluate(image: int) -> tuple[Floats, Floats, Floats]:
+    def place(image: int, u: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
+        """α, β and the log Jacobian at positions in the image's box."""
         (u0, u1), (v0, v1) = boxes[image]
-        u, v = np.meshgrid(u0 + (u1 - u0) * centres, v0 + (v1 - v0) * centres, indexing="ij")
-        a, b, log_jacobian = layer_map(u, v, epsilon, delta, strength)
+        a, b, log_jacobian = layer_map(u0 + (u1 - u0) * u, v0 + (v1 - v0) * v, epsilon, delta, strength)
         a, b = (a, b) if image % 2 == 0 else (b, a)
         a, b = (a, b) if image < 2 else (1.0 - a, 1.0 - b)
+        return a, b, log_jacobian + np.log((u1 - u0) * (v1 - v0))
+
+    def log_masses(image: int) -> Floats:
+        a, b, log_jacobian = place(image, *np.meshgrid(centres, centres, indexing="ij"))
         density = log_density(np.array(x), np.array(n0), peaks[0], a, 1.0 - a)
         density = density + log_density(np.array(y), np.array(n1), peaks[1], b, 1.0 - b)
-        return a, b, density + log_jacobian + np.log((u1 - u0) * (v1 - v0))
+        return np.asarray(density + log_jacobian)
 
     for _ in range(40):
-        grids = [evaluate(image) for image in range(4)]
-        top = max(float(g[2].max()) for g in grids)
         before = boxes.copy()
-        for image, (_, _, value) in enumerate(grids):
+        for image in range(4):
+            value = log_masses(image)
             keep = value > value.max() - 20.0
             for axis in (0, 1):
                 kept = np.nonzero(keep.any(axis=1 - axis))[0]
@@ -82,10 +85,9 @@ def _draw_from_grid(
                 )
         if (np.prod(np.diff(boxes), axis=1) > 0.5 * np.prod(np.diff(before), axis=1)).all():
             break
-    grids = [evaluate(image) for image in range(4)]
-    log_mass = np.stack([g[2] for g in grids])
+    log_mass = np.stack([log_masses(image) for image in range(4)])
     mass = np.exp(log_mass - log_mass.max()).ravel()
-    pick = rng.choice(mass.size, p=mass / mass.sum())
-    image, cell = divmod(int(pick), _GRID * _GRID)
-    del top
-    return float(grids[image][0].ravel()[cell]), float(grids[image][1].ravel()[cell])
+    image, cell = divmod(int(rng.choice(mass.size, p=mass / mass.sum())), _GRID * _GRID)
+    u, v = (np.array(divmod(cell, _GRID)) + rng.random(2)) / _GRID
+    a, b, _ = place(image, u, v)
+    return float(a), float(b)

@@ -1,7 +1,7 @@
 """The layer R_s(ε, δ) of `bayes_dp.region` in JAX, for samplers: inside, log area, and coordinates that follow (ε, s).
 
-Points (α, β) are folded as there: `low` is the least of α, β, 1−α, 1−β, and `gap` is one minus the greatest. Along a line
-of constant width w = |α − β| the layer is one interval of `low`,
+Points (α, β) are folded as there: `low` is the least of α, β, 1−α, 1−β, and `gap` is one minus the greatest. Along a
+line of constant width w = |α − β| the layer is one interval of `low`,
 
     outer ≤ low < outer + length,   outer = max(0, 1−δ−w) q(ε),   outer + length = (1−sδ−w) q(sε),   q(t) = 1/(1+e^t),
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 __all__ = ["edges", "fold", "in_layer", "log_layer_area"]
 
@@ -25,7 +24,7 @@ def fold(alpha: jax.Array, beta: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jnp.where(above, 1 - high, low), jnp.where(above, low, 1 - high)
 
 
-def in_layer(low: jax.Array, gap: jax.Array, epsilon: jax.Array, delta: ArrayLike, strength: jax.Array) -> jax.Array:
+def in_layer(low: jax.Array, gap: jax.Array, epsilon: jax.Array, delta: jax.Array, strength: jax.Array) -> jax.Array:
     """Whether folded points lie in R(ε, δ) and not in R(sε, sδ).
 
     Of the four inequalities that define R(ε, δ) only 1 − δ − β ≤ e^ε α can fail for a folded point.
@@ -33,15 +32,15 @@ def in_layer(low: jax.Array, gap: jax.Array, epsilon: jax.Array, delta: ArrayLik
     return (jnp.exp(-epsilon) * (gap - delta) <= low) & (jnp.exp(-strength * epsilon) * (gap - strength * delta) > low)
 
 
-def log_layer_area(epsilon: jax.Array, delta: ArrayLike, strength: jax.Array) -> jax.Array:
+def log_layer_area(epsilon: jax.Array, delta: jax.Array, strength: jax.Array) -> jax.Array:
     """log |R_s| = log 2{δ(1−s)(2−δ−sδ) q(sε) + (1−δ)² [q(sε) − q(ε)]}."""
     rest = 1 - strength
-    rate = delta * rest * (2 - delta - strength * delta) + (1 - jnp.asarray(delta)) ** 2 * _drop(epsilon, strength)
+    rate = delta * rest * (2 - delta - strength * delta) + (1 - delta) ** 2 * _drop(epsilon, strength)
     return jnp.log(2 * rate) - strength * epsilon - jnp.log1p(jnp.exp(-strength * epsilon))
 
 
-def edges(width: jax.Array, epsilon: jax.Array, delta: ArrayLike, strength: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`outer` and `length` at the widths w; the length is negative where w > 1 − sδ, which no point of the layer has."""
+def edges(width: jax.Array, epsilon: jax.Array, delta: jax.Array, strength: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`outer` and `length` at widths w; the length is negative where w > 1 − sδ, which no point of the layer has."""
     reach = jnp.maximum(0.0, 1 - delta - width)
     beyond = jnp.minimum((1 - strength) * delta, 1 - strength * delta - width)
     return reach * _q(epsilon), (reach * _drop(epsilon, strength) + beyond) * _q(strength * epsilon)

@@ -1,7 +1,7 @@
 """Likelihoods g(X, Y | α, β) of the error counts of a base given its error rates, and where to look for those rates.
 
-A likelihood has a name, the assumption it makes in words, `log_density`, and `proposal`: the law from which a sampler draws
-candidates for a base's rates. Arrays over bases have shape (n,), those over candidates (n, m).
+A likelihood has a name, the assumption it makes in words, `log_density`, and `proposal`: the law from which a sampler
+draws candidates for a base's rates. Arrays over bases have shape (n,), those over candidates (n, m).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.data import ErrorCounts
 
-__all__ = ["AUXILIARIES", "BINOMIAL", "Auxiliaries", "BetaPair", "Binomial", "Counts"]
+__all__ = ["AUXILIARIES", "BINOMIAL", "Array", "Auxiliaries", "BetaPair", "Binomial", "Counts"]
 
 Auxiliaries = Literal["posterior", "uniform"]
 AUXILIARIES: tuple[Auxiliaries, ...] = ("posterior", "uniform")
@@ -41,7 +41,7 @@ class Counts(NamedTuple):
 
 
 class BetaPair(NamedTuple):
-    """α ~ Beta(a0, b0) and β ~ Beta(a1, b1), independent; one such pair of laws for each base, parameters of shape (n,)."""
+    """α ~ Beta(a0, b0) and β ~ Beta(a1, b1), independent: one such pair of laws for each base, each field (n,)."""
 
     a0: Array
     b0: Array
@@ -52,17 +52,17 @@ class BetaPair(NamedTuple):
         """α and β, each (rows, n, m)."""
         alpha, beta = np.empty((2, rows, len(self.a0), m))
         for j, (a0, b0, a1, b1) in enumerate(zip(*self, strict=True)):  # NumPy is fastest with scalar parameters
-            alpha[:, j], beta[:, j] = _beta(rng, a0, b0, (rows, m)), _beta(rng, a1, b1, (rows, m))
+            alpha[:, j], beta[:, j] = _draw(rng, a0, b0, (rows, m)), _draw(rng, a1, b1, (rows, m))
         return alpha, beta
 
     def log_density(self, alpha: Array, beta: Array) -> jax.Array:
         """log q(α, β) up to a constant, at α and β of shape (n, m)."""
-        a0, b0, a1, b1 = (jnp.asarray(p)[:, None] - 1 for p in self)
+        a0, b0, a1, b1 = (jnp.asarray(parameter)[:, None] - 1 for parameter in self)
         return xlogy(a0, alpha) + xlog1py(b0, -alpha) + xlogy(a1, beta) + xlog1py(b1, -beta)
 
 
-def _beta(rng: np.random.Generator, a: float, b: float, size: tuple[int, int]) -> Floats:
-    return rng.random(size) if a == b == 1 else rng.beta(a, b, size)  # Beta(1,1) takes NumPy 40 times as long
+def _draw(rng: np.random.Generator, a: float, b: float, size: tuple[int, int]) -> Floats:
+    return rng.random(size) if a == b == 1 else rng.beta(a, b, size)  # Beta(1, 1) takes NumPy 40 times as long
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class Binomial:
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array) -> jax.Array:
         """log g(X, Y | α, β) without the binomial coefficients, at α and β of shape (n, m)."""
-        x, n0, y, n1 = (jnp.asarray(c)[:, None] for c in counts)
+        x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
         return xlogy(x, alpha) + xlog1py(n0 - x, -alpha) + xlogy(y, beta) + xlog1py(n1 - y, -beta)
 
     def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
-        """The law of the auxiliary pairs, and whether its density is proportional to g in (α, β).
+        """The law q of the auxiliary pairs, and whether g/q is constant in (α, β).
 
-        "uniform" is Unif(0,1)², "posterior" is Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1), which is proportional to g.
+        "uniform" is Unif(0,1)², "posterior" is Beta(X+1, N0−X+1) × Beta(Y+1, N1−Y+1), which is proportional to g.
         """
         if auxiliaries == "uniform":
             one = np.ones(len(counts.x))

@@ -34,6 +34,7 @@ CornerFunction = Callable[[Floats, Floats], tuple[Floats, Bools]]
 _NEGLIGIBLE = 36.0  # nats below the largest part at which another is left out
 _THIN = 0.01  # relative change of P across the layer below which it is integrated directly
 _LARGEST = 600.0  # beyond this ε the likelihood is taken as constant, for exp(-ε) to keep its digits
+_CLOSE_TO_ONE = 1.0 - 1e-12  # likewise for δ and s
 _PAIRS = 50_000  # pairs of base and point worked on at once, to bound memory
 
 
@@ -74,7 +75,8 @@ class MarginalLikelihood:
 
         `corners` stands in for `self.corners`: a CornerTable, where many points are asked for.
         """
-        epsilon = np.minimum(epsilon, _LARGEST)
+        epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
+        strength = np.minimum(strength, _CLOSE_TO_ONE)
         step = max(1, _PAIRS // (len(self._x) * strength.shape[1]))
         parts = [slice(i, i + step) for i in range(0, len(epsilon), step)]
         totals = [
@@ -89,7 +91,7 @@ class MarginalLikelihood:
 
     def total_tight(self, epsilon: Floats, delta: Floats) -> Floats:
         """Σ_i log L_i(ε, s→1) for ε and δ of shape (r,): an array (r,)."""
-        return np.asarray(self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), delta))
+        return np.asarray(self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)))
 
     def _log_likelihood(
         self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction

@@ -1,29 +1,28 @@
 """MHAAR: the posterior of ε (and s) by Markov chains over (ε, s) and the error rates of every base.
 
-Algorithm 1 of Yildirim et al. (2025), "MCMC for Bayesian estimation of Differential Privacy from Membership Inference Attacks"
-(MCMC-DP-Est), an instance of Metropolis-Hastings with averaged acceptance ratios (Andrieu et al. 2020), with two cheap
-moves added (`mhaar_kernel.py`). An iteration costs O(nK) for n bases and K auxiliary pairs per base.
+Algorithm 1 of Yildirim et al. (2025), "MCMC for Bayesian estimation of Differential Privacy from Membership Inference
+Attacks" (MCMC-DP-Est), an instance of Metropolis-Hastings with averaged acceptance ratios (Andrieu et al. 2020), with
+two cheap moves added (`mhaar_kernel.py`). An iteration costs O(nK) for n bases and K auxiliary pairs per base.
 """
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.adaptation import Block, Covariance, plan
 from bayes_dp.bayes.convergence import ConvergenceWarning, convergence
-from bayes_dp.bayes.likelihoods import AUXILIARIES, BINOMIAL, Auxiliaries, BetaPair, Binomial, Counts
-from bayes_dp.bayes.mhaar_kernel import Info, Noise, State, Target, advance, draw_noise, init
+from bayes_dp.bayes.likelihoods import AUXILIARIES, BINOMIAL, Auxiliaries, Binomial, Counts
+from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, noise_of_blocks
 from bayes_dp.checks import InputError, numbers, one_number, seed_of
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import to_arviz
@@ -36,7 +35,7 @@ Floats = NDArray[np.float64]
 
 _BLOCK = 250  # iterations at most between two looks at the progress bar and the keyboard
 _PAIRS = 1 << 20  # auxiliary pairs at most in a block (8 MB an array)
-_PAIRS_PER_BASE: Mapping[Auxiliaries, int] = {"posterior": 16, "uniform": 1000}
+_PAIRS_PER_BASE: Mapping[Auxiliaries, int] = {"posterior": 8, "uniform": 1000}
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Chains:
 
 
 class MhaarPosterior(Posterior):
-    """A posterior given by the draws of several chains: `samples` (chains, draws) by parameter, and the rates' draws."""
+    """A posterior given by the draws of several chains: `samples` holds them by parameter, each (chains, draws)."""
 
     parameter = "epsilon"
 
@@ -133,20 +132,23 @@ class MhaarPosterior(Posterior):
     def epsilon_at(self, delta: Sequence[float] | Floats) -> list[MhaarPosterior]: ...
 
     def epsilon_at(self, delta: float | Sequence[float] | Floats) -> MhaarPosterior | list[MhaarPosterior]:
-        """The posterior given the same counts and another δ, by a new run of the same settings; a list for a sequence."""
+        """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
         found = [_posterior(self._counts, float(value), self._settings) for value in np.atleast_1d(values)]
         return found if values.ndim else found[0]
 
     def to_arviz(self) -> Any:
         """All draws, with the acceptance rates and the log density of (ε, s, α, β) up to a constant as sample_stats."""
-        states, info = self._chains.states, self._chains.info
+        states, info, prov = self._chains.states, self._chains.info, self.provenance
         rates = {"alpha": np.asarray(states.alpha), "beta": np.asarray(states.beta)}
-        stats = {"acceptance_rate": info.averaged, "acceptance_rate_shift": info.shift, "lp": self._log_density()}
-        prov = self.provenance
-        attrs = {"method": "mhaar", "digest": prov.digest, "version": prov.version, "delta": self._delta}
-        attrs |= {"priors": dict(prov.priors), "settings": dict(prov.settings)}
-        return to_arviz(self.samples | rates, stats, self._counts, attrs)
+        stats: dict[str, Any] = {
+            "acceptance_rate": info.averaged,
+            "acceptance_rate_shift": info.shift,
+            "lp": self._log_density(),
+        }
+        run = {"method": prov.method, "digest": prov.digest, "version": prov.version, "delta": self._delta}
+        choices = {"priors": dict(prov.priors), "settings": dict(prov.settings)}
+        return to_arviz(self.samples | rates, stats, self._counts, run | choices)
 
     def _log_density(self) -> Floats:
         states, settings = self._chains.states, self._settings
@@ -158,7 +160,7 @@ class MhaarPosterior(Posterior):
         by_base = (np.asarray(rate).reshape(-1, len(self._counts)).T for rate in (states.alpha, states.beta))
         with _double():
             log_g = settings.likelihood.log_density(Counts.of(self._counts), *by_base)
-            return value + np.asarray(log_g).sum(axis=0).reshape(epsilon.shape)
+            return np.asarray(value + np.asarray(log_g).sum(axis=0).reshape(epsilon.shape))
 
 
 def mhaar(
@@ -167,7 +169,7 @@ def mhaar(
     *,
     prior_epsilon: Any = None,
     prior_strength: Any = None,
-    strength: float | Literal["free"] = "free",
+    strength: float | Literal["free", "tight"] = "free",
     auxiliaries: Auxiliaries = "posterior",
     n_auxiliaries: int | None = None,
     chains: int = 4,
@@ -179,13 +181,13 @@ def mhaar(
     """The posterior of ε (and of the attack strength s, if free) at a given δ, by `draws` draws of each chain.
 
     The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
-    from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 16
+    from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 8
     or 1000. The same seed gives the same draws. A progress bar is shown on a terminal's standard error, always with
     `progress=True`, never with False.
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning; during the
-    warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not to
-    be trusted.
+    warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not
+    to be trusted.
     """
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
@@ -202,7 +204,9 @@ def mhaar(
         prior_strength=priors.prior_of("strength", prior_strength),
         strength="free" if strength == "free" else one_number("strength", strength, 0.0, 1.0, high_open=True),
         auxiliaries=auxiliaries,
-        n_auxiliaries=_PAIRS_PER_BASE[auxiliaries] if n_auxiliaries is None else _whole("n_auxiliaries", n_auxiliaries, 2),
+        n_auxiliaries=_PAIRS_PER_BASE[auxiliaries]
+        if n_auxiliaries is None
+        else _whole("n_auxiliaries", n_auxiliaries, 2),
         chains=_whole("chains", chains, 1),
         draws=_whole("draws", draws, 1),
         warmup=_whole("warmup", warmup, 0),
@@ -224,80 +228,63 @@ def _run(counts: ErrorCounts, delta: float, settings: Settings) -> Chains:
     """Warm up and sample; an interrupt while sampling ends it early."""
     columns, free = Counts.of(counts), settings.strength == "free"
     proposal, constant = settings.likelihood.proposal(columns, settings.auxiliaries)
+    strength_ends = priors.support("strength", settings.prior_strength) if free else (settings.strength,) * 2
     target = Target(
         counts=columns,
-        delta=np.float64(delta),
+        delta=jnp.asarray(delta),
         prior_epsilon=_doubled(settings.prior_epsilon),
         prior_strength=_doubled(settings.prior_strength) if free else None,
-        bounds=np.array(
-            [
-                priors.support("epsilon", settings.prior_epsilon),
-                priors.support("strength", settings.prior_strength) if free else (settings.strength, settings.strength),
-            ]
-        ),
+        bounds=jnp.array([priors.support("epsilon", settings.prior_epsilon), strength_ends]),
         proposal=None if constant else proposal,
     )
-    rngs = [np.random.Generator(np.random.SFC64(s)) for s in np.random.SeedSequence(settings.seed).spawn(settings.chains)]
+    seeds = np.random.SeedSequence(settings.seed).spawn(settings.chains)
+    rngs = [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]  # NumPy's fastest
     starts = [init(rng, target, settings.likelihood.proposal(columns, "posterior")[0]) for rng in rngs]
-    states = jax.tree.map(lambda *values: np.stack(values), *starts)
-    covariance, cov2 = Covariance(free), Covariance(free)
-    cov2._matrix=np.diag([0.25,.25 if free else 0.])
-    log_scales = np.full((settings.chains, 2), np.log(covariance.best_scale))
+    states = jax.tree.map(lambda *values: jnp.stack(values), *starts)
+    # Of the averaged move's proposal of (log ε, s) and the shift move's of (log ε, log s).
+    covariances = Covariance(0.25, 0.04 * free), Covariance(0.25, 0.25 * free)
+    log_best = np.tile(np.log([c.best_scale for c in covariances]), (settings.chains, 1))
+    log_scales = jnp.asarray(log_best)
     size = int(np.clip(_PAIRS // (settings.chains * len(counts) * settings.n_auxiliaries), 1, _BLOCK))
     blocks = list(plan(settings.warmup, settings.draws, size))
+    lengths = [block.iterations for block in blocks]
     kept: list[tuple[State, Info]] = []
     try:
-        with _bar(settings) as shown, _noise(rngs, proposal, settings.n_auxiliaries, size, blocks) as source:
-            for block, noise in zip(blocks, source, strict=True):
+        with (
+            _bar(settings) as show,
+            noise_of_blocks(rngs, proposal, settings.n_auxiliaries, size, lengths) as noises,
+        ):
+            for block, noise in zip(blocks, noises, strict=True):
                 if not block.warmup and not kept:
-                    log_scales = np.broadcast_to(np.mean(log_scales, axis=0), log_scales.shape)
+                    log_scales = jnp.broadcast_to(jnp.mean(log_scales, axis=0), log_scales.shape)
                 states, log_scales, *trace = advance(
-                    states, log_scales, noise, target, np.stack([covariance.factor,cov2.factor]), block.gain, block.count, settings.likelihood
+                    states,
+                    log_scales,
+                    noise,
+                    target,
+                    np.stack([c.factor for c in covariances]),
+                    block.gain,
+                    block.iterations,
+                    settings.likelihood,
                 )
-                passed, info = jax.tree.map(lambda values: np.asarray(values)[: block.count], tuple(trace))  # noqa: B023
+                passed, info = (type(part)(*(np.asarray(v)[: block.iterations] for v in part)) for part in trace)
                 if block.warmup:
-                    covariance.see(passed.epsilon, passed.strength);cov2.see(passed.epsilon, np.log(np.maximum(passed.strength,1e-300)))
+                    log_epsilon, strength = np.log(passed.epsilon), passed.strength
+                    covariances[0].see(log_epsilon, strength)
+                    covariances[1].see(log_epsilon, np.log(np.maximum(strength, 1e-300)))
                     if block.learn:
-                        covariance.learn(float(np.exp(np.mean(log_scales[:, 0]))));cov2.learn(float(np.exp(np.mean(log_scales[:, 1]))))
-                        log_scales = np.full(log_scales.shape, np.log(covariance.best_scale))
+                        for c, scale in zip(covariances, np.exp(np.mean(log_scales, axis=0)), strict=True):
+                            c.learn(scale)
+                        log_scales = jnp.asarray(log_best)
                 else:
                     kept.append((passed, info))
-                shown(block)
+                show(block)
     except KeyboardInterrupt:
         if not kept:
             raise
-    scale = float(np.exp(log_scales[0, 0]))
+    step = float(jnp.exp(log_scales[0, 0])) * covariances[0].factor
     states, info = jax.tree.map(lambda *parts: np.swapaxes(np.concatenate(parts), 0, 1), *kept)
-    return Chains(states, info, scale**2 * covariance.factor @ covariance.factor.T)
-
-
-@contextmanager
-def _noise(
-    rngs: list[np.random.Generator], proposal: BetaPair, n_auxiliaries: int, size: int, blocks: list[Block]
-) -> Iterator[Iterator[Noise]]:
-    """The random numbers of one block after another, (size, chains, ...); threads draw those of the next block meanwhile."""
-    pool = ThreadPoolExecutor(min(len(rngs), os.cpu_count() or 1))
-
-    def begin(count: int) -> list[Future[Noise]]:
-        return [pool.submit(draw_noise, rng, proposal, count, n_auxiliaries) for rng in rngs]
-
-    def join(*columns: Floats) -> Floats:
-        whole = np.zeros((size, len(columns), *columns[0].shape[1:]))
-        for chain, column in enumerate(columns):
-            whole[: len(column), chain] = column
-        return whole
-
-    def every() -> Iterator[Noise]:
-        ahead = begin(blocks[0].count)
-        for following in [*blocks[1:], None]:
-            parts = [future.result() for future in ahead]
-            ahead = begin(following.count) if following else []
-            yield jax.tree.map(join, *parts)
-
-    try:
-        yield every()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return Chains(states, info, step @ step.T)
 
 
 @contextmanager
@@ -308,7 +295,7 @@ def _double() -> Iterator[None]:
 
 
 @contextmanager
-def _bar(settings: Settings) -> Iterator[Any]:
+def _bar(settings: Settings) -> Iterator[Callable[[Block], None]]:
     """A function to be told of every finished block, behind which there may be a progress bar."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -318,11 +305,13 @@ def _bar(settings: Settings) -> Iterator[Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
         task = bar.add_task("warm-up", total=settings.warmup + settings.draws)
-        yield lambda block: bar.update(task, advance=block.count, description="warm-up" if block.warmup else "sampling")
+        yield lambda block: bar.update(
+            task, advance=block.iterations, description="warm-up" if block.warmup else "sampling"
+        )
 
 
 def _doubled(prior: Any) -> Any:
-    """The prior with its numbers as float64 arrays, whatever they were given as, so that one compiled program serves all."""
+    """The prior with its numbers as 64-bit arrays, whatever they were given as, so that one program serves them all."""
     return jax.tree.map(lambda leaf: np.asarray(leaf, dtype=np.float64), prior)
 
 
@@ -334,9 +323,9 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 def _assumptions(counts: ErrorCounts, delta: float, settings: Settings) -> tuple[str, ...]:
     strength = (
-        "The average strength s of the attacks is unknown and estimated along with the privacy parameter."
+        "The strength s that every attack reaches is unknown and estimated along with the privacy parameter."
         if settings.strength == "free"
-        else f"The average strength of the attacks is known, s = {settings.strength}."
+        else f"The strength that every attack reaches is known, s = {settings.strength}."
     )
     found = [
         f"δ = {delta:g} is known.",
@@ -345,7 +334,9 @@ def _assumptions(counts: ErrorCounts, delta: float, settings: Settings) -> tuple
         settings.likelihood.assumption,
     ]
     if counts.design == "cross_fed":
-        found.append("The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow.")
+        found.append(
+            "The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow."
+        )
     if counts.design == "one_run":
         found.append("The guesses were made on one model, so their errors are in truth dependent.")
     return tuple(found)

@@ -288,3 +288,34 @@ def test_nothing_global_changes():
     before = jax.config.jax_enable_x64
     exact(bdp.ErrorCounts([1], 10, [2], 10), 0.0, prior_epsilon="Gamma(2, 1)", strength=0.1)
     assert jax.config.jax_enable_x64 == before
+
+
+@pytest.mark.parametrize(("n", "trials"), [(40, 10**6), (100, 10**5)])
+def test_attacks_that_are_all_tight(n, trials):
+    """All rates on the boundary itself: a peak at s → 1 far narrower than any first grid."""
+    rng = np.random.default_rng(5)
+    rates = region.sample_boundary(1.0, 1e-3, n, rng)
+    counts = bdp.ErrorCounts(rng.binomial(trials, rates[:, 0]), trials, rng.binomial(trials, rates[:, 1]), trials)
+    post = exact(counts, 1e-3)
+    model = MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
+    epsilon, s = np.array([0.9999, 1.0, 1.001, 1.003]), np.tile([0.99, 0.995, 0.998, 0.9995], (4, 1))
+    best = model.total(epsilon, np.full(4, 1e-3), s).max()
+    assert best - 25 < post.log_evidence < best
+    low, high = post.quantile([1e-4, 1 - 1e-4])
+    assert low < 1.0 + 5 / np.sqrt(trials)
+    assert high < 1.1
+    assert post.quantile(0.95, "strength") > 0.98
+
+
+def test_mean_and_sd_with_a_long_tail():
+    """A weak attack at small δ: the density reaches far beyond its bulk, and the variance is no difference of noise."""
+    post = exact(bdp.ErrorCounts([5, 4, 6, 7, 5], 100, [92, 97, 93, 95, 94], 100), 1e-5)
+    draws = post.draws(40_000, seed=0)["epsilon"]
+    assert post.mean == pytest.approx(draws.mean(), abs=5 * draws.std() / 200)
+    assert post.sd == pytest.approx(draws.std(), rel=0.05)
+
+
+def test_delta_with_a_prior_that_piles_up_at_one():
+    post = exact_delta(bdp.ErrorCounts([5], 20, [6], 20), 0.5, prior_delta=dist.Beta(1.0, 0.1), strength=0.2)
+    assert np.isfinite(post.log_evidence)
+    assert 0 < post.quantile(0.05) < post.quantile(0.95) <= 1

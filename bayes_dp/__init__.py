@@ -29,12 +29,15 @@ _HOMES = {
 
 __all__ = ["__version__", *_HOMES]
 
-if TYPE_CHECKING:
-    from bayes_dp import datasets, plots, region, tradeoff
-    from bayes_dp.bayes.estimate import estimate
-    from bayes_dp.checks import InputError
-    from bayes_dp.data import ErrorCounts
-    from bayes_dp.result import Posterior
+if TYPE_CHECKING:  # the same names, for type checkers
+    from bayes_dp import datasets as datasets
+    from bayes_dp import plots as plots
+    from bayes_dp import region as region
+    from bayes_dp import tradeoff as tradeoff
+    from bayes_dp.bayes.estimate import estimate as estimate
+    from bayes_dp.checks import InputError as InputError
+    from bayes_dp.data import ErrorCounts as ErrorCounts
+    from bayes_dp.result import Posterior as Posterior
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["InputError", "one_number", "numbers", "seed_of"]
+__all__ = ["InputError", "numbers", "one_number", "seed_of"]
 
 
 class InputError(ValueError):

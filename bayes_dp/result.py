@@ -140,10 +140,14 @@ class Posterior(ABC):
     def summary(self, prob: float = 0.9) -> str:
         """The posterior in a few lines of text, with its assumptions."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
-        head = f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {f'{prob:.0%} interval':<20}{f'{prob:.0%} HDI':<20}"
+        head = (
+            f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {f'{prob:.0%} interval':<20}{f'{prob:.0%} HDI':<20}"
+        )
         lines = [f"Posterior given {known} ({self.provenance.method})", head]
         for row in self.table(prob):
-            interval, hdi = (f"{_show(row[a])} to {_show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
+            interval, hdi = (
+                f"{_show(row[a])} to {_show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high"))
+            )
             numbers_ = "".join(f"{_show(row[key]):>9}" for key in ("mean", "sd", "median"))
             lines.append(f"{row['parameter']:<10}{numbers_}   {interval:<20}{hdi:<20}".rstrip())
         lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
@@ -217,7 +221,7 @@ class SampleMarginal:
         return float(self.values.std(ddof=1)) if len(self.values) > 1 else 0.0
 
     def quantile(self, probability: ArrayLike) -> Floats:
-        return np.asarray(np.quantile(self.values, probability))
+        return np.asarray(np.quantile(self.values, np.asarray(probability, dtype=np.float64)))
 
     def cdf(self, value: ArrayLike) -> Floats:
         return np.asarray(np.searchsorted(self.values, value, side="right") / len(self.values))

@@ -3,7 +3,7 @@
 The integrals of `marginal.py` need log F millions of times, far into the tails (F = 1e-5000 is a legal value), which
 neither the speed nor the range of `scipy.special.betainc` allows. One table holds log F of one (k, n) as quintic
 Hermite pieces on a grid that is uniform in w = arcsinh((logit(y) - m)/σ), with m and σ the mean and the standard
-deviation of logit(y) under the Beta law. Left of the grid, log F is linear in logit(y) with slope k+1; right of it, zero.
+deviation of logit(y) under the Beta law. Left of the grid log F is linear in logit(y), right of it zero.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class BetaTails:
         return np.asarray(value)
 
     def derivatives(self, table: Ints, z: Floats, z_bar: Floats, run: Floats) -> tuple[Floats, Floats, Floats]:
-        """log F(z) and its first two derivatives in τ, where dz/dτ = -run, to the accuracy that Newton's method needs."""
+        """log F(z) and its first two derivatives in τ, where dz/dτ = -run, as exactly as Newton's method needs."""
         value = self.log_tail(table, z, z_bar)
         a, total = self.k[table] + 1.0, self.n[table] + 2.0
         # r = d log F / d logit(z), at most k+1 because F/z^(k+1) falls; r' = r (k+1 - (n+2) z - r) is negative, and

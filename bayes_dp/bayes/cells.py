@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -31,7 +32,7 @@ _ZOOM = 14  # points an axis of the zooming grid
 _DROP = 30.0  # nats below the largest value at which the density is left out
 _INTERPOLANT = 3e-4  # share of the total by which a cell's interpolant may be off
 _MAX_CELLS = 8000
-_RIM = 1e-9  # the density is not asked for nearer to the rim of the unit square
+_RIM = 1e-6  # the density is not asked for nearer to the rim of the unit square
 
 LogDensity = Callable[[Floats, Floats], Floats]  # u (r,), v (r, c) -> log density (r, c)
 Ridge = Callable[[float, float, Floats], Floats]  # u0, v0, u -> v
@@ -51,7 +52,11 @@ class Cells:
         u, v = _place(self.edges, self.log_density.shape[2])
         weight = np.exp(self.log_density - self.log_total) * _cell_weights(self.edges, self.log_density.shape[2])
         shape = self.log_density.shape
-        return np.broadcast_to(u[:, :, None], shape).ravel(), np.broadcast_to(v[:, None, :], shape).ravel(), weight.ravel()
+        return (
+            np.broadcast_to(u[:, :, None], shape).ravel(),
+            np.broadcast_to(v[:, None, :], shape).ravel(),
+            weight.ravel(),
+        )
 
     def density(self) -> Floats:
         """The normalised density at the nodes, (k, ORDER, ORDER or 1)."""
@@ -172,24 +177,19 @@ def integrate(log_density: LogDensity, two: bool, ridge: Ridge | None = None, to
     """
     box = _locate(log_density, two, ridge)
     cuts = 2
-    u = np.linspace(*box[0], cuts + 1)
-    v = np.linspace(*box[1], cuts + 1) if two else np.array([0.0, 1.0])
-    new = np.array([[[a, b], [c, d]] for a, b in zip(u, u[1:], strict=False) for c, d in zip(v, v[1:], strict=False)])
+    u = np.linspace(box[0, 0], box[0, 1], cuts + 1)
+    v = np.linspace(box[1, 0], box[1, 1], cuts + 1) if two else np.array([0.0, 1.0])
+    new = np.array([[[a, b], [c, d]] for a, b in pairwise(u) for c, d in pairwise(v)])
     edges, values = np.empty((0, 2, 2)), np.empty((0, ORDER, ORDER if two else 1))
-    done = np.empty(0, bool)
     while True:
         edges = np.concatenate([edges, new])
         values = np.concatenate([values, _evaluate(log_density, new, two)])
-        done = np.append(done, np.zeros(len(new), bool))
         log_total, errors, split = _judge(edges, values, tolerance)
-        # The two halves of a done cell are not looked at again.
-        split &= ~done[:, None]
         halve = split.any(axis=1)
-        done = ~halve
         if not halve.any() or len(edges) > _MAX_CELLS:
             return Cells(edges, values, log_total, float(errors.sum()))
         new = _halve(edges[halve], split[halve])
-        edges, values, done = edges[~halve], values[~halve], done[~halve]
+        edges, values = edges[~halve], values[~halve]
 
 
 def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> Floats:
@@ -240,7 +240,7 @@ def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> Floats:
         box = shrunk
         if shrink > 0.85:
             break
-    heights = place(np.linspace(*box[0], 50), box[1])
+    heights = place(np.linspace(box[0, 0], box[0, 1], 50), box[1])
     box = np.stack([box[0], [heights.min(), heights.max()]]).clip(0.0, 1.0)
     box[box < _RIM] = 0.0
     box[box > 1.0 - _RIM] = 1.0
@@ -310,8 +310,9 @@ def _judge(edges: Floats, values: Floats, tolerance: float) -> tuple[float, Floa
     """log of the integral, each cell's error relative to it, and along which axes (k, 2) a cell is to be halved.
 
     A Lobatto rule with ORDER nodes is exact to degree 2·ORDER - 3, so that with Legendre coefficients c_j that fall
-    steadily its error is about (c_{ORDER-1}/c_0)² of the integral where they fall geometrically, and less where they fall as those
-    of a smooth peak do; the power 3 was found to stay above the true error. The interpolant's is c_{ORDER-1}/c_0 of it.
+    steadily its error is about (c_{ORDER-1}/c_0)² of the integral where they fall geometrically, and less where they
+    fall as those of a smooth peak do; the power 3 was found to stay above the true error. The interpolant's error is
+    c_{ORDER-1}/c_0 of the integral.
     """
     top = values.max()
     density = np.exp(values - top)
@@ -331,7 +332,9 @@ def _judge(edges: Floats, values: Floats, tolerance: float) -> tuple[float, Floa
     slack = sum(_spread(values, axis) for axis in (1, 2) if values.shape[axis] > 1)
     bound = values.max(axis=(1, 2)) + np.minimum(0.5 * slack, 700.0) - top + np.log(area / total)
     unseen = (bound > np.log(tolerance)) & (slack > 12.0)
-    split = (share > _INTERPOLANT) | ((errors > tolerance / max(20, len(edges)))[:, None] & (tails >= 0.1 * tails.max(axis=1)[:, None]))
+    split = (share > _INTERPOLANT) | (
+        (errors > tolerance / max(20, len(edges)))[:, None] & (tails >= 0.1 * tails.max(axis=1)[:, None])
+    )
     split |= unseen[:, None] & (tails >= 0.1 * tails.max(axis=1)[:, None])
     split &= edges[:, :, 1] - edges[:, :, 0] > 1e-10
     if values.shape[2] == 1:

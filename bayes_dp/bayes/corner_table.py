@@ -187,4 +187,3 @@ def _weights(nodes: Floats, d: Floats) -> Floats:
     terms = signs / np.where(hit, 1.0, gap)
     terms = np.where(hit.any(axis=-1, keepdims=True), hit, terms)
     return np.asarray(terms / terms.sum(axis=-1, keepdims=True))
-

@@ -36,7 +36,9 @@ def estimate(
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
     """
     if not isinstance(counts, ErrorCounts):
-        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}; see ErrorCounts.from_csv and others")
+        raise InputError(
+            f"counts must be ErrorCounts, not {type(counts).__name__}; see ErrorCounts.from_csv and others"
+        )
     shared: dict[str, Any] = {
         "prior_epsilon": prior_epsilon,
         "prior_strength": prior_strength,

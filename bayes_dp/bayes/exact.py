@@ -41,7 +41,7 @@ class Coordinate:
     def value(self, u: Floats) -> Floats:
         if np.isinf(self.high):
             return np.asarray(self.low + 2.0 * np.tan(0.5 * np.pi * np.minimum(u, 1.0 - 1e-15)) ** 2)
-        return np.asarray(self.low + (self.high - self.low) * np.sin(0.5 * np.pi * u) ** 2)
+        return np.clip(self.low + (self.high - self.low) * np.sin(0.5 * np.pi * u) ** 2, self.low, self.high)
 
     def inverse(self, value: Floats) -> Floats:
         if np.isinf(self.high):
@@ -114,9 +114,9 @@ class ExactPosterior(Posterior):
         self._problem = problem
         self.parameter = problem.parameter
         two = problem.strength == "free"
-        self._axes = {problem.parameter: Coordinate(*priors.support(problem.parameter, problem.prior))}
-        if two:
-            self._axes["strength"] = Coordinate(*priors.support("strength", problem.prior_strength))
+        self._axes: dict[str, Coordinate] = {
+            name: Coordinate(*priors.support(name, prior)) for name, prior in _priors_of(problem).items()
+        }
         axes = list(self._axes.values())
         ridge = _constant_product(*axes) if two and problem.parameter == "epsilon" else None
         self._cells = integrate(_log_posterior(problem, axes), two, ridge)
@@ -248,9 +248,7 @@ def _problem(
     strength = check_strength(strength)
     if strength != "free" and prior_strength is not None:
         raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
-    likelihood = MarginalLikelihood(
-        counts.false_positives, counts.negatives, counts.false_negatives, counts.positives
-    )
+    likelihood = MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
     return Problem(
         counts,
         likelihood,
@@ -281,9 +279,10 @@ def _log_posterior(problem: Problem, axes: list[Coordinate]) -> Callable[[Floats
     log_prior = [priors.log_density(prior) for prior in _priors_of(problem).values()]
     likelihood, corners = problem.likelihood, None
     if problem.parameter == "epsilon" and problem.strength == "free":
-        # Beyond the ε at which the prior has fallen by e^-60 the posterior, too, is negligible.
-        reach = integrate(lambda u, v: (log_prior[0](axes[0].value(u)) + axes[0].log_rate(u))[:, None], False)
-        corners = CornerTable(likelihood, problem.known, float(min(axes[0].value(reach.edges[:, 0].max()), 600.0)))
+        # The table ends where the prior does, yet not before an ε that no counts up to 1e7 can exceed.
+        prior = integrate(lambda u, v: (log_prior[0](axes[0].value(u)) + axes[0].log_rate(u))[:, None], False)
+        reach = max(40.0, float(axes[0].value(prior.edges[:, 0].max())))
+        corners = CornerTable(likelihood, problem.known, min(reach, axes[0].high, 600.0))
 
     def evaluate(u: Floats, v: Floats) -> Floats:
         value = axes[0].value(u)
@@ -324,7 +323,9 @@ def _assumptions(problem: Problem) -> tuple[str, ...]:
         "Given its rates, a base's errors are independent binomial counts.",
     ]
     if problem.counts.design == "cross_fed":
-        found.append("The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow.")
+        found.append(
+            "The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow."
+        )
     if problem.counts.design == "one_run":
         found.append("The guesses were made on one model, so their errors are in truth dependent.")
     return tuple(found)

@@ -68,9 +68,7 @@ class MarginalLikelihood:
         second = np.sqrt((1 - beta) / (beta * m1) + alpha / ((1 - alpha) * m0))
         return np.log(np.stack([(1 - beta) / alpha, (1 - alpha) / beta])), np.stack([first, second])
 
-    def total(
-        self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None
-    ) -> Floats:
+    def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None) -> Floats:
         """Σ_i log L_i(ε,s) for ε and δ of shape (r,) and s of shape (r, c): an array (r, c).
 
         `corners` stands in for `self.corners`: a CornerTable, where many points are asked for.
@@ -91,11 +89,11 @@ class MarginalLikelihood:
 
     def total_tight(self, epsilon: Floats, delta: Floats) -> Floats:
         """Σ_i log L_i(ε, s→1) for ε and δ of shape (r,): an array (r,)."""
-        return np.asarray(self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)))
+        return np.asarray(
+            self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE))
+        )
 
-    def _log_likelihood(
-        self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction
-    ) -> Floats:
+    def _log_likelihood(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction) -> Floats:
         """log L of each unique base: (u, r, c) from ε, δ (r,) and s (r, c)."""
         outer = corners(epsilon[None], delta[None])
         inner = corners((epsilon[:, None] * strength)[None], (delta[:, None] * strength)[None])
@@ -113,9 +111,7 @@ class MarginalLikelihood:
         """log ∫_s^1 -dP/ds' ds' by three-point Gauss-Legendre quadrature, shape (m,)."""
         nodes, weights = np.polynomial.legendre.leggauss(3)
         at = strength + (1.0 - strength) * (0.5 + 0.5 * nodes[:, None])
-        density = self._log_edge(
-            np.tile(base, 3), np.tile(epsilon, 3), np.tile(delta, 3), at.ravel()
-        ).reshape(at.shape)
+        density = self._log_edge(np.tile(base, 3), np.tile(epsilon, 3), np.tile(delta, 3), at.ravel()).reshape(at.shape)
         return np.log1p(-strength) + special.logsumexp(density, axis=0, b=0.5 * weights[:, None])
 
     def _log_tight(self, epsilon: Floats, delta: Floats) -> Floats:
@@ -210,9 +206,11 @@ def _log_add(a: Floats, b: Floats) -> Floats:
         return np.asarray(np.maximum(a, b) + np.log1p(np.exp(np.fmax(-np.abs(a - b), -750.0))))
 
 
-def _difference(inner: Floats, inner_complement: Bools, outer: Floats, outer_complement: Bools) -> tuple[Floats, Floats]:
+def _difference(
+    inner: Floats, inner_complement: Bools, outer: Floats, outer_complement: Bools
+) -> tuple[Floats, Floats]:
     """log [P(sε,sδ) - P(ε,δ)] of each corner from log P or log(1-P), and |log of the ratio of the two| as a measure
-    of cancellation (inf where there is none). P(sε,sδ) ≥ P(ε,δ), so that its complement is taken whenever the other's is.
+    of cancellation (inf where there is none). As P(sε,sδ) ≥ P(ε,δ), its complement is given wherever the other's is.
     """
     inner, outer, inner_complement, outer_complement = np.broadcast_arrays(
         inner, outer, inner_complement, outer_complement

@@ -67,10 +67,11 @@ def parse(text: str) -> Any:
     family = getattr(dist, call.func.id, None)
     if not (inspect.isclass(family) and issubclass(family, dist.Distribution)):
         raise refuse(f"names {call.func.id!r}, which is not a NumPyro distribution")
+    make: Any = family
     arguments = [number(a) for a in call.args]
     named = {k.arg: number(k.value) for k in call.keywords if k.arg is not None}
     try:
-        return family(*arguments, **named, validate_args=True)
+        return make(*arguments, **named, validate_args=True)
     except (TypeError, ValueError, AttributeError) as error:
         raise refuse(f"is refused by NumPyro ({str(error).splitlines()[0]:.120})") from None
 
@@ -83,7 +84,9 @@ def support(parameter: str, prior: Any) -> tuple[float, float]:
     if not isinstance(prior, dist.Distribution):
         raise InputError(f"the prior of {parameter} must be a NumPyro distribution or its text, not {prior!r:.80}")
     if prior.batch_shape or prior.event_shape or getattr(prior.support, "is_discrete", False):
-        raise InputError(f"the prior of {parameter} must be a continuous distribution of one number, not {describe(prior)}")
+        raise InputError(
+            f"the prior of {parameter} must be a continuous distribution of one number, not {describe(prior)}"
+        )
     lower = float(getattr(prior.support, "lower_bound", -math.inf))
     upper = float(getattr(prior.support, "upper_bound", math.inf))
     if lower < low or upper > high or not lower < upper:

@@ -30,7 +30,9 @@ def test_gaussians_narrow_and_correlated(scale, correlation):
 
 def test_one_dimension_and_a_sharp_step():
     rate = 200.0
-    cells = integrate(lambda u, v: (np.log(rate) - rate * (u - 0.3) - np.where(u < 0.3, 800.0, 0.0))[:, None] + 0 * v, False)
+    cells = integrate(
+        lambda u, v: (np.log(rate) - rate * (u - 0.3) - np.where(u < 0.3, 800.0, 0.0))[:, None] + 0 * v, False
+    )
     # a jump is the worst case: it is found, and the error estimate owns up to what is left
     assert cells.log_total == pytest.approx(0.0, abs=max(1e-3, 3 * cells.error))
 
@@ -64,4 +66,6 @@ def test_piecewise_cdf_and_quantile_are_inverse():
     u, weight = marginal.nodes()
     assert weight.sum() == pytest.approx(1.0, abs=1e-12)
     assert weight @ u == pytest.approx(0.6, abs=1e-6)
-    np.testing.assert_allclose(marginal.density(np.array([0.6, -1.0, 2.0])), [1 / np.sqrt(2e-3 * np.pi), 0, 0], rtol=1e-3)
+    np.testing.assert_allclose(
+        marginal.density(np.array([0.6, -1.0, 2.0])), [1 / np.sqrt(2e-3 * np.pi), 0, 0], rtol=1e-3
+    )

@@ -29,7 +29,9 @@ FIXED = [
 
 def brute_force(counts, delta, epsilon, strength, log_prior):
     """Trapezoid weights on a grid of ε (r,) and s (c,) with the likelihood from the integrals, not the table."""
-    model = MarginalLikelihood(*(getattr(counts, n) for n in ("false_positives", "negatives", "false_negatives", "positives")))
+    model = MarginalLikelihood(
+        *(getattr(counts, n) for n in ("false_positives", "negatives", "false_negatives", "positives"))
+    )
     log_post = model.total(epsilon, np.full(len(epsilon), delta), np.tile(strength, (len(epsilon), 1)))
     log_post = log_post + log_prior(epsilon)[:, None]
     log_post += np.log(np.gradient(epsilon))[:, None]
@@ -95,7 +97,11 @@ def test_tolerance_does_not_move_the_answer(monkeypatch):
     """Interval ends within 1e-3 and log evidence within 1e-6: a run with far smaller cells is the reference."""
     from bayes_dp.bayes import cells
 
-    sets = [(bdp.datasets.strong_attacks(), 0.01), (bdp.datasets.mnist_a4(), 1e-3), (bdp.ErrorCounts([7], 50, [9], 50), 0.0)]
+    sets = [
+        (bdp.datasets.strong_attacks(), 0.01),
+        (bdp.datasets.mnist_a4(), 1e-3),
+        (bdp.ErrorCounts([7], 50, [9], 50), 0.0),
+    ]
     quick = [exact(counts, delta) for counts, delta in sets]
     monkeypatch.setattr(cells, "_INTERPOLANT", 1e-6)
     monkeypatch.setattr(cells, "_DROP", 32.0)

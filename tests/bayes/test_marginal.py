@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ def log_likelihood(base, epsilon, s, delta):
 
 
 def slow_log_likelihood(base, epsilon, s, delta):
-    """The definition: the integral over α of p(α) P[β in the slice of the layer], by Gauss-Legendre between its kinks."""
+    """The definition: ∫ p(α) P[β in the slice of the layer] dα, by Gauss-Legendre between its kinks."""
     x, n0, y, n1 = base
     a, b = stats.beta(x + 1, n0 - x + 1), stats.beta(y + 1, n1 - y + 1)
 
@@ -51,7 +52,7 @@ def slow_log_likelihood(base, epsilon, s, delta):
     corners = [float(region.corner(e, d)) for e, d in ((epsilon, delta), (s * epsilon, s * delta))]
     breaks = [0, *corners, *(1 - c for c in corners), delta, 1 - delta, s * delta, 1 - s * delta, 1]
     breaks = np.unique(np.clip([*breaks, *a.ppf([1e-12, 1e-4, 0.02, 0.3, 0.7, 0.98, 1 - 1e-4, 1 - 1e-12])], 0, 1))
-    breaks = np.unique(np.concatenate([np.linspace(p, q, 7) for p, q in zip(breaks, breaks[1:], strict=False)]))
+    breaks = np.unique(np.concatenate([np.linspace(p, q, 7) for p, q in pairwise(breaks)]))
     nodes, weights = np.polynomial.legendre.leggauss(30)
     length = np.diff(breaks)[:, None]
     mass = (slice_mass(breaks[:-1, None] + length * (0.5 + 0.5 * nodes)) * 0.5 * weights * length).sum()

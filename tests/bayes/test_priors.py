@@ -56,7 +56,13 @@ def test_bad_text_is_refused_in_one_sentence(text):
 
 @pytest.mark.parametrize(
     "prior",
-    [dist.Normal(0.0, 1.0), dist.Poisson(2.0), dist.HalfNormal(np.ones(2)), dist.MultivariateNormal(np.zeros(2), np.eye(2)), 3],
+    [
+        dist.Normal(0.0, 1.0),
+        dist.Poisson(2.0),
+        dist.HalfNormal(np.ones(2)),
+        dist.MultivariateNormal(np.zeros(2), np.eye(2)),
+        3,
+    ],
 )
 def test_priors_off_the_support_are_refused(prior):
     with pytest.raises(bdp.InputError, match="the prior of epsilon must"):

@@ -29,9 +29,12 @@ def numbers(
     NaN is always refused; infinities are refused unless the interval contains them.
     """
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numeric, not {value!r:.80}") from None
+        given = np.asarray(value)
+    except (TypeError, ValueError):  # a ragged list
+        given = np.array(None)
+    if given.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be numeric, not {value!r:.80}")
+    array = given.astype(np.float64)
     bad = np.isnan(array)
     bad |= (array <= low) if low_open else (array < low)
     bad |= (array >= high) if high_open else (array > high)

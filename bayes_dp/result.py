@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -140,9 +141,8 @@ class Posterior(ABC):
     def summary(self, prob: float = 0.9) -> str:
         """The posterior in a few lines of text, with its assumptions."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
-        head = (
-            f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {f'{prob:.0%} interval':<20}{f'{prob:.0%} HDI':<20}"
-        )
+        share = f"{100 * prob:g}%"
+        head = f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {share + ' interval':<20}{share + ' HDI':<20}"
         lines = [f"Posterior given {known} ({self.provenance.method})", head]
         for row in self.table(prob):
             interval, hdi = (
@@ -162,7 +162,7 @@ class Posterior(ABC):
             "parameter": self.parameter,
             "prob": prob,
             "estimates": {row.pop("parameter"): row for row in self.table(prob)},
-            "diagnostics": dict(self.diagnostics),
+            "diagnostics": _finite(dict(self.diagnostics)),
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
             "provenance": {
@@ -195,6 +195,15 @@ class Posterior(ABC):
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.summary())}</pre>"
+
+
+def _finite(value: Any) -> Any:
+    """The value with NaN and infinities, which JSON does not know, as None."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _show(value: float) -> str:

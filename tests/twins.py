@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy import stats
 from scipy.special import logsumexp, xlog1py, xlogy
 
 from bayes_dp import region

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 ORDER = 10  # nodes of a cell along an axis
 # Gauss-Lobatto nodes: the ends are among them, so that a cliff next to an end cannot hide between the nodes.
-_X = np.concatenate([[-1.0], legendre.Legendre.basis(ORDER - 1).deriv().roots(), [1.0]])
+_X = np.concatenate([[-1.0], legendre.Legendre.basis(ORDER - 1).deriv().roots().real, [1.0]])
 _W = 2.0 / (ORDER * (ORDER - 1) * legendre.legval(_X, np.eye(ORDER)[-1]) ** 2)
 _NODES, _WEIGHTS = 0.5 + 0.5 * _X, 0.5 * _W
 # Values at the nodes -> Legendre coefficients of the interpolant.

@@ -279,9 +279,9 @@ def _log_posterior(problem: Problem, axes: list[Coordinate]) -> Callable[[Floats
     log_prior = [priors.log_density(prior) for prior in _priors_of(problem).values()]
     likelihood, corners = problem.likelihood, None
     if problem.parameter == "epsilon" and problem.strength == "free":
-        # The table ends where the prior does, yet not before an ε that no counts up to 1e7 can exceed.
+        # The table ends where the prior does, yet well beyond the bases' own levels, should the two disagree.
         prior = integrate(lambda u, v: (log_prior[0](axes[0].value(u)) + axes[0].log_rate(u))[:, None], False)
-        reach = max(40.0, float(axes[0].value(prior.edges[:, 0].max())))
+        reach = max(2.0 * float(likelihood.levels()[0].max()), float(axes[0].value(prior.edges[:, 0].max())))
         corners = CornerTable(likelihood, problem.known, min(reach, axes[0].high, 600.0))
 
     def evaluate(u: Floats, v: Floats) -> Floats:

@@ -325,3 +325,15 @@ def test_delta_with_a_prior_that_piles_up_at_one():
     post = exact_delta(bdp.ErrorCounts([5], 20, [6], 20), 0.5, prior_delta=dist.Beta(1.0, 0.1), strength=0.2)
     assert np.isfinite(post.log_evidence)
     assert 0 < post.quantile(0.05) < post.quantile(0.95) <= 1
+
+
+def test_a_prior_that_the_data_contradict():
+    """Attacks at ε = 3 under a prior that hardly reaches 0.8: the posterior lies where neither would have it."""
+    counts = bdp.ErrorCounts([50, 45, 55], 1000, [50, 60, 48], 1000)
+    post = exact(counts, 1e-3, prior_epsilon=dist.HalfNormal(0.1), strength=0.5)
+    epsilon = (np.arange(4000) + 0.5) / 4000 * 5
+    log_prior = stats.halfnorm(scale=0.1).logpdf
+    weights, _ = brute_force(counts, 1e-3, epsilon, np.array([0.5]), log_prior)
+    free = exact(counts, 1e-3, prior_epsilon=dist.HalfNormal(0.1))
+    np.testing.assert_allclose(post.marginals["epsilon"].cdf(epsilon + 5 / 8000), np.cumsum(weights[:, 0]), atol=2e-3)
+    assert 1.0 < free.quantile(0.05) < free.quantile(0.95) < 3.5

@@ -1,0 +1,30 @@
+"""How long the exact posterior takes: `make bench`. The data are drawn from the model at ε = 2, s = 0.6."""
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import region
+from tests.bayes.test_exact import brute_force, half_normal
+
+
+def model_counts(n, trials=1000, delta=1e-3):
+    rng = np.random.default_rng(1)
+    rates = region.sample(2.0, delta, 0.6, n, rng)
+    return bdp.ErrorCounts(rng.binomial(trials, rates[:, 0]), trials, rng.binomial(trials, rates[:, 1]), trials)
+
+
+@pytest.mark.parametrize(("n", "limit"), [(20, 0.5), (500, 5.0)])
+def test_joint_posterior(benchmark, n, limit):
+    counts = model_counts(n)
+    bdp.estimate(model_counts(2), 1e-3)  # what is imported and compiled at first use
+    benchmark.pedantic(bdp.estimate, args=(counts, 1e-3), rounds=3)
+    if benchmark.enabled:
+        assert benchmark.stats.stats.min < limit
+
+
+def test_against_a_plain_grid(benchmark):
+    """The twin: the same likelihood on a grid of 200 × 150 points, far from the accuracy of the adaptive cells."""
+    counts = model_counts(20)
+    epsilon, strength = ((np.arange(200) + 0.5) / 200) ** 2 * 24, (np.arange(150) + 0.5) / 150
+    benchmark.pedantic(brute_force, args=(counts, 1e-3, epsilon, strength, half_normal), rounds=1)

@@ -19,7 +19,11 @@ def discrepancies(sampled, exact):
         samples = sampled.samples[name]
         for level, quantile in zip(LEVELS, exact.quantile(LEVELS, name), strict=True):
             below = (samples <= quantile).astype(float)
-            error = np.sqrt(level * (1 - level) / ess(below + 1e-9 * samples, "bulk"))
+            # Chains that stick make their own autocorrelation look small: what they disagree by counts as well.
+            error = max(
+                np.sqrt(level * (1 - level) / ess(below + 1e-9 * samples, "bulk")),
+                below.mean(axis=1).std(ddof=1) / np.sqrt(len(samples)),
+            )
             found[name, level] = (below.mean() - level) / error
     return found
 
@@ -38,7 +42,7 @@ def random_data(index):
 @pytest.mark.parametrize("index", range(30))
 def test_random_data_sets(index):
     counts, delta = random_data(index)
-    sampled = bdp.estimate(counts, delta, method="mhaar", seed=index, progress=False)
+    sampled = bdp.estimate(counts, delta, method="mhaar", seed=index, chains=8, draws=8000, progress=False)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found
 

@@ -20,6 +20,7 @@ __all__ = ["ess", "rhat", "to_arviz"]
 
 _COUNTS = ("false_positives", "negatives", "false_negatives", "positives")
 _BY_BASE = ("alpha", "beta", *_COUNTS)
+_FEWEST = 4  # draws of a chain for which ArviZ has diagnostics
 
 
 def to_arviz(
@@ -43,26 +44,31 @@ def to_arviz(
     groups = {name: group for name, group in groups.items() if group}
     bases = list(counts.base) if counts.base is not None else list(range(len(counts)))
     places: dict[str, Any] = {"coords": {"base": bases}, "dims": {name: ["base"] for name in _BY_BASE}}
-    flat = {name: value if isinstance(value, str | int | float) else json.dumps(value) for name, value in attrs.items()}
+    flat = {name: value if type(value) in (str, int, float) else json.dumps(value) for name, value in attrs.items()}
     if hasattr(az, "InferenceData"):
         return az.from_dict(**groups, **places, attrs=flat)
     return az.from_dict(groups, **places, attrs={"/": flat})
 
 
 def rhat(samples: ArrayLike) -> float:
-    """Rank-normalised split R̂ of draws (chains, draws); NaN for fewer than 4 draws a half-chain."""
-    split = _halves(samples)
-    return float(_arviz().rhat(split)) if split.shape[1] >= 4 else float("nan")
+    """Rank-normalised split R̂ of draws (chains, draws); NaN for too few draws, or constant ones."""
+    return _diagnostic("rhat", samples)
 
 
 def ess(samples: ArrayLike, kind: Literal["bulk", "tail"] = "bulk") -> float:
-    """Effective sample size of draws (chains, draws); NaN for fewer than 4 draws a half-chain.
+    """Effective sample size of draws (chains, draws); NaN for too few draws.
 
     "bulk" is that of the rank-normalised draws, "tail" the lesser one of the 5% and 95% quantiles.
     """
+    return _diagnostic("ess", samples, method=kind, **({"prob": (0.05, 0.95)} if kind == "tail" else {}))
+
+
+def _diagnostic(name: str, samples: ArrayLike, **options: Any) -> float:
     split = _halves(samples)
-    tails = {"prob": (0.05, 0.95)} if kind == "tail" else {}
-    return float(_arviz().ess(split, method=kind, **tails)) if split.shape[1] >= 4 else float("nan")
+    if split.shape[1] < _FEWEST:
+        return float("nan")
+    with np.errstate(divide="ignore", invalid="ignore"):  # chains that never moved
+        return float(getattr(_arviz(), name)(split, **options))
 
 
 def _halves(samples: ArrayLike) -> NDArray[np.float64]:

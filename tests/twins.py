@@ -1,9 +1,8 @@
 """Slow, obvious versions of fast routines, to test and to time them against."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import logsumexp, xlog1py, xlogy
+from scipy.stats import binom
 
 from bayes_dp import region
 
@@ -35,9 +34,8 @@ def mcmc_dp_est(counts, delta, *, iterations, n_auxiliaries, sds, start, seed):
         return np.where(layer, log_g - np.log(area), -np.inf)
 
     epsilon, s = start
-    rates = region.sample(epsilon, delta, s, n, rng)
     alpha, beta = np.empty((2, n, n_auxiliaries))
-    alpha[:, 0], beta[:, 0] = rates.T
+    alpha[:, 0], beta[:, 0] = region.sample(epsilon, delta, s, n, rng).T
     draws = np.empty((2, iterations))
     for i in range(iterations):
         new_epsilon, new_s = epsilon * np.exp(sds[0] * rng.standard_normal()), s + sds[1] * rng.standard_normal()
@@ -55,3 +53,38 @@ def mcmc_dp_est(counts, delta, *, iterations, n_auxiliaries, sds, start, seed):
         alpha[:, 0], beta[:, 0] = alpha[bases, pick], beta[bases, pick]
         draws[:, i] = epsilon, s
     return draws
+
+
+def averaged_move(state, noise, counts, delta, factor, log_prior, log_q):
+    """One iteration of Algorithm 1 with T proposals and given random numbers, pair by pair.
+
+    `log_prior` is a function of (ε, s), −∞ outside the support, and `log_q` of (base, α, β). Returns the state and
+    which proposals were accepted.
+    """
+    epsilon, s, alpha, beta = state
+    x, n0, y, n1 = counts
+    pairs = [[(alpha[j], beta[j]), *zip(noise.alpha[j, 1:], noise.beta[j, 1:], strict=True)] for j in range(len(alpha))]
+
+    def log_weight(j, a, b, epsilon, s):
+        if not region.in_layer(a, b, epsilon, delta, s):
+            return -np.inf
+        log_g = binom.logpmf(x[j], n0[j], a) + binom.logpmf(y[j], n1[j], b)
+        return log_g - log_q(j, a, b) - np.log(region.layer_area(epsilon, delta, s))
+
+    def log_target(epsilon, s):
+        sums = [logsumexp([log_weight(j, a, b, epsilon, s) for a, b in pairs[j]]) for j in range(len(pairs))]
+        return log_prior(epsilon, s) + np.log(epsilon) + sum(sums)  # of log ε, whence the ε
+
+    accepted = []
+    for normal, log_chance in zip(noise.step[:-1], noise.log_chance[:-1], strict=True):
+        move = factor @ normal
+        new_epsilon, new_s = epsilon * np.exp(move[0]), s + move[1]
+        legal = 0 <= new_s < 1 and np.isfinite(log_prior(new_epsilon, new_s))
+        accepted.append(bool(legal and log_chance < log_target(new_epsilon, new_s) - log_target(epsilon, s)))
+        if accepted[-1]:
+            epsilon, s = new_epsilon, new_s
+    for j, candidates in enumerate(pairs):
+        weights = np.exp([log_weight(j, a, b, epsilon, s) for a, b in candidates])
+        times = [time / weight if weight > 0 else np.inf for time, weight in zip(noise.race[j], weights, strict=True)]
+        alpha[j], beta[j] = candidates[int(np.argmin(times))]
+    return (epsilon, s, alpha, beta), accepted

@@ -1,7 +1,7 @@
 """One iteration of MHAAR for the latent error rates: three moves, each of which leaves the joint posterior as it is.
 
 1. `averaged_move`: Algorithm 1 of MCMC-DP-Est. Propose (ε', s'), judge it by likelihoods averaged over K pairs (α, β)
-   per base, of which the first is the current one, then redraw the current pair among the K.
+   per base, of which the first is the current one; do so T times, then redraw the current pair among the K.
 2. `local_move`: a random walk of each base's pair within the layer. Where no auxiliary pair ever falls into the layer,
    because the layer is thin or the counts contradict it, this is what moves the pairs.
 3. `shift_move`: propose (ε', s') and carry each pair along to the same place in the new layer (`layer.edges`). Where
@@ -37,6 +37,7 @@ __all__ = ["Info", "Noise", "State", "Target", "advance", "init", "kernel", "noi
 Floats = NDArray[np.float64]
 
 _ACCEPTANCE = 0.28  # that the warm-up aims at: 0.35 is best for a Gaussian in two dimensions, less with noise
+_PROPOSALS = 8  # T, of the averaged move
 _MIRROR = 0.1  # share of the local moves that also try the image (1−α, 1−β)
 _LOCAL_SCALES = np.log(0.03), np.log(3.0)  # of the local moves, in standard errors of the counts; log-uniform between
 
@@ -51,8 +52,8 @@ class State(NamedTuple):
 class Noise(NamedTuple):
     """The random numbers of an iteration."""
 
-    step: jax.Array  # (2, 2) normal: of the averaged and of the shift move
-    log_chance: jax.Array  # (2,) logarithm of uniform: of the same
+    step: jax.Array  # (T+1, 2) normal: of the T proposals of the averaged move and of the shift move
+    log_chance: jax.Array  # (T+1,) logarithm of uniform: of the same
     alpha: jax.Array  # (n, K) auxiliary pairs; column 0 is not used
     beta: jax.Array  # (n, K)
     race: jax.Array  # (n, K) exponential
@@ -77,7 +78,7 @@ class Target(NamedTuple):
 
 
 class Info(NamedTuple):
-    averaged: jax.Array  # () acceptance probability of the averaged move
+    averaged: jax.Array  # () mean acceptance probability of the averaged move's proposals
     shift: jax.Array  # () acceptance probability of the shift move
 
 
@@ -92,9 +93,11 @@ def kernel(state: State, noise: Noise, target: Target, factors: jax.Array, likel
 def averaged_move(
     state: State, noise: Noise, target: Target, factor: jax.Array, likelihood: Binomial
 ) -> tuple[State, jax.Array]:
-    """Algorithm 1: A = (ε'/ε) p(ε',s')/p(ε,s) Π_j Σ_k w'_jk/Σ_k w_jk, where w_jk = 1[(α,β)_jk ∈ R_s] (g/q)_jk/|R_s|."""
-    step = factor @ noise.step[0]
-    epsilon, strength, log_ratio = _propose(state, step[0], step[1], target)
+    """Algorithm 1: A = (ε'/ε) p(ε',s')/p(ε,s) Π_j Σ_k w'_jk/Σ_k w_jk, where w_jk = 1[(α,β)_jk ∈ R_s] (g/q)_jk/|R_s|.
+
+    One set of pairs serves T proposals, which is as valid as one: given the pairs, each step leaves p(ε,s) Π_j Σ_k w_jk
+    as it is. Drawing the pairs costs far more than a proposal. T = 1 is the algorithm as printed.
+    """
     first = jnp.arange(noise.alpha.shape[-1]) == 0
     alpha = jnp.where(first, state.alpha[:, None], noise.alpha)
     beta = jnp.where(first, state.beta[:, None], noise.beta)
@@ -103,16 +106,25 @@ def averaged_move(
         log_weight = likelihood.log_density(target.counts, alpha, beta) - target.proposal.log_density(alpha, beta)
     folded = fold(alpha, beta)
     # The current pair is in the current layer; only rounding could say otherwise.
-    now = in_layer(*folded, state.epsilon, target.delta, state.strength) | first
-    then = in_layer(*folded, epsilon, target.delta, strength)
-    log_ratio += jnp.sum(_log_sum(then, log_weight) - _log_sum(now, log_weight))
-    accept = noise.log_chance[0] < log_ratio
+    inside = in_layer(*folded, state.epsilon, target.delta, state.strength) | first
+
+    def propose(carry: Any, random: Any) -> Any:
+        (state, _, total), (normal, log_chance) = carry, random
+        step = factor @ normal
+        epsilon, strength, log_ratio = _propose(state, step[0], step[1], target)
+        new_inside = in_layer(*folded, epsilon, target.delta, strength)
+        new_total = _log_sums(new_inside, log_weight)
+        log_ratio += jnp.sum(new_total - total)
+        new = State(epsilon, strength, state.alpha, state.beta), new_inside, new_total
+        return _choose(log_chance < log_ratio, new, carry), jnp.exp(jnp.minimum(log_ratio, 0.0))
+
+    start, proposals = (state, inside, _log_sums(inside, log_weight)), (noise.step[:-1], noise.log_chance[:-1])
+    (state, inside, _), chances = lax.scan(propose, start, proposals)
     # Exponential times divided by the weights: the first to arrive is k with probability ∝ w_k.
     time = noise.race if log_weight is None else jnp.log(noise.race) - log_weight
-    pick = jnp.argmin(jnp.where(jnp.where(accept, then, now), time, jnp.inf), axis=-1)[:, None]
+    pick = jnp.argmin(jnp.where(inside, time, jnp.inf), axis=-1)[:, None]
     alpha, beta = (jnp.take_along_axis(pairs, pick, axis=-1)[:, 0] for pairs in (alpha, beta))
-    moved = State(jnp.where(accept, epsilon, state.epsilon), jnp.where(accept, strength, state.strength), alpha, beta)
-    return moved, jnp.exp(jnp.minimum(log_ratio, 0.0))
+    return State(state.epsilon, state.strength, alpha, beta), jnp.mean(chances)
 
 
 def local_move(state: State, noise: Noise, target: Target, likelihood: Binomial) -> tuple[State, jax.Array]:
@@ -147,7 +159,7 @@ def shift_move(
     A = (ε's'/εs) p(ε',s')/p(ε,s) Π_j (g'_j/g_j) (length'_j/|R_s'|)/(length_j/|R_s|), the lengths being the Jacobian.
     Where the counts pin sε down, log ε and log s lie on a line, but log ε and s on a curve.
     """
-    step = factor @ noise.step[1]
+    step = factor @ noise.step[-1]
     epsilon, strength, log_ratio = _propose(state, step[0], state.strength * jnp.expm1(step[1]), target)
     width, share, length, above = _place(state, target)
     outer, new_length = edges(jnp.abs(width), epsilon, target.delta, strength)
@@ -156,10 +168,8 @@ def shift_move(
     alpha, beta = (jnp.clip(rate + shift, 0.0, 1.0) for rate in (state.alpha, state.beta))
     log_ratio += step[1] + jnp.sum(_log_g(likelihood, target, alpha, beta) - log_g + jnp.log(new_length / length))
     log_ratio = jnp.where(jnp.all(new_length > 0), log_ratio, -jnp.inf)
-    accept = noise.log_chance[1] < log_ratio
-    moved = State(epsilon, strength, alpha, beta)
-    chosen = State(*(jnp.where(accept, new, old) for new, old in zip(moved, state, strict=True)))
-    return chosen, jnp.exp(jnp.minimum(log_ratio, 0.0))
+    state = _choose(noise.log_chance[-1] < log_ratio, State(epsilon, strength, alpha, beta), state)
+    return state, jnp.exp(jnp.minimum(log_ratio, 0.0))
 
 
 def _propose(
@@ -176,7 +186,12 @@ def _propose(
     return epsilon, strength, jnp.where(legal & ~jnp.isnan(log_ratio), log_ratio, -jnp.inf)
 
 
-def _log_sum(inside: jax.Array, log_weight: jax.Array | None) -> jax.Array:
+def _choose(accept: jax.Array, new: Any, old: Any) -> Any:
+    return jax.tree.map(lambda one, other: jnp.where(accept, one, other), new, old)
+
+
+def _log_sums(inside: jax.Array, log_weight: jax.Array | None) -> jax.Array:
+    """log Σ_k w_jk up to a constant, (n,)."""
     if log_weight is None:
         return jnp.log(jnp.sum(inside, axis=-1))
     return logsumexp(jnp.where(inside, log_weight, -jnp.inf), axis=-1)
@@ -267,8 +282,8 @@ def _draw_noise(rng: np.random.Generator, proposal: BetaPair, length: int, n_aux
     n = len(proposal.a0)
     scales = np.exp(rng.uniform(*_LOCAL_SCALES, (length, 1, n)))
     return (
-        rng.standard_normal((length, 2, 2)),
-        -rng.standard_exponential((length, 2)),
+        rng.standard_normal((length, _PROPOSALS + 1, 2)),
+        -rng.standard_exponential((length, _PROPOSALS + 1)),
         *proposal.draw(rng, length, n_auxiliaries),
         rng.standard_exponential((length, n, n_auxiliaries)),
         rng.standard_normal((length, 2, n)) * scales,

@@ -1,12 +1,11 @@
 """Effective draws of ε per second: the sampler against a straightforward NumPy version of Algorithm 1; `make bench`."""
 
 import time
-import warnings
 
-import numpy as np
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp.bayes.mhaar import mhaar
 from bayes_dp.interop import ess
 from tests.twins import mcmc_dp_est
 
@@ -14,37 +13,35 @@ RATIO = 300
 
 
 def test_against_plain_numpy(benchmark):
-    """K = 1000, uniform auxiliaries and one chain for the twin, on the strong attacks; both timed in this run."""
-    counts = bdp.datasets.strong_attacks()
+    """The twin: K = 1000 uniform auxiliaries, one chain, the best of several proposal scales, a start at the mode.
+
+    The sampler's time is that of a whole call, warm-up and diagnostics included; compilation is measured apart.
+    """
     if not benchmark.enabled:
         pytest.skip("measures time: run by `make bench`")
+    counts = bdp.datasets.strong_attacks()
 
     start = time.perf_counter()
-    twin = mcmc_dp_est(counts, 0.01, iterations=30_000, n_auxiliaries=1000, sds=(0.03, 0.02), start=(3.0, 0.7), seed=1)[
-        0
-    ][3000:]
-    seconds = (time.perf_counter() - start) * 0.9
-    twin_rate = ess(twin[None]) / seconds
+    twin = mcmc_dp_est(counts, 0.01, iterations=25_000, n_auxiliaries=1000, sds=(0.07, 0.06), start=(2.9, 0.65), seed=1)
+    twin_rate = ess(twin[:1]) / (time.perf_counter() - start)
 
     def sample(seed):
-        return bdp.estimate(counts, 0.01, method="mhaar", draws=20_000, seed=seed, progress=False)
+        return mhaar(counts, 0.01, draws=10_000, seed=seed, progress=False)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        start = time.perf_counter()
-        sample(0)
-        first = time.perf_counter() - start
-        post = benchmark.pedantic(sample, args=(1,), rounds=1)
-    again = benchmark.stats.stats.min
-    rate = ess(post.samples["epsilon"]) / again
+    start = time.perf_counter()
+    sample(0)
+    first = time.perf_counter() - start
+    post = benchmark.pedantic(sample, args=(1,), rounds=3)
+    seconds = benchmark.stats.stats.mean
+    rate = post.diagnostics["ess_bulk"]["epsilon"] / seconds
     benchmark.extra_info.update(
         ratio=rate / twin_rate,
-        per_second=rate,
-        twin_per_second=twin_rate,
-        twin_ess=ess(twin[None]),
-        compile_seconds=first - again,
+        effective_draws_per_second=rate,
+        twin_effective_draws_per_second=twin_rate,
+        twin_effective_draws=ess(twin[:1]),
+        compile_seconds=first - seconds,
     )
     print({name: round(float(value), 2) for name, value in benchmark.extra_info.items()})
-    assert np.isfinite(rate)
-    assert rate > RATIO * twin_rate
-    assert first - again < 10
+    assert ess(twin[:1]) >= 50
+    assert first - seconds < 10
+    assert rate >= RATIO * twin_rate

@@ -184,8 +184,8 @@ def estimate(
         str,
         typer.Option(
             metavar="free|tight|S",
-            help="How strong the attacks are, on average, compared to the strongest possible: free estimates it along "
-            "with ε, tight takes them to be the strongest, a number from 0 to below 1 fixes it.",
+            help="The strength that every attack reaches, from 0 (worthless ones may be among them) to 1 (each is the "
+            "strongest possible): free estimates it along with ε, tight sets it to 1, a number below 1 fixes it.",
         ),
     ] = "free",
     method: Annotated[

@@ -45,7 +45,7 @@ def to_arviz(
     bases = list(counts.base) if counts.base is not None else list(range(len(counts)))
     places: dict[str, Any] = {"coords": {"base": bases}, "dims": {name: ["base"] for name in _BY_BASE}}
     flat = {name: value if type(value) in (str, int, float) else json.dumps(value) for name, value in attrs.items()}
-    if hasattr(az, "InferenceData"):
+    if az.__version__.startswith("0."):
         return az.from_dict(**groups, **places, attrs=flat)
     return az.from_dict(groups, **places, attrs={"/": flat})
 

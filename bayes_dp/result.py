@@ -161,7 +161,7 @@ class Posterior(ABC):
             "kind": self.kind,
             "parameter": self.parameter,
             "prob": prob,
-            "estimates": {row.pop("parameter"): row for row in self.table(prob)},
+            "estimates": {row.pop("parameter"): _finite(row) for row in self.table(prob)},
             "diagnostics": _finite(dict(self.diagnostics)),
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
@@ -216,18 +216,13 @@ class SampleMarginal:
     """The posterior of one parameter given by draws of shape (m,)."""
 
     values: Floats  # sorted
+    mean: float
+    sd: float
 
     @classmethod
     def of(cls, draws: ArrayLike) -> SampleMarginal:
-        return cls(np.sort(np.asarray(draws, dtype=np.float64).ravel()))
-
-    @property
-    def mean(self) -> float:
-        return float(self.values.mean())
-
-    @property
-    def sd(self) -> float:
-        return float(self.values.std(ddof=1)) if len(self.values) > 1 else 0.0
+        values = np.sort(np.asarray(draws, dtype=np.float64).ravel())
+        return cls(values, float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0)
 
     def quantile(self, probability: ArrayLike) -> Floats:
         return np.asarray(np.quantile(self.values, np.asarray(probability, dtype=np.float64)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.interop import ess, rhat
 
-__all__ = ["ConvergenceWarning", "convergence"]
+__all__ = ["ConvergenceWarning", "convergence", "warn"]
 
 Floats = NDArray[np.float64]
 
@@ -42,3 +44,13 @@ def convergence(samples: Mapping[str, Floats]) -> tuple[dict[str, Any], list[str
                 f" {_ESS:.0f}: run more draws."
             )
     return found, sentences
+
+
+def warn(sentences: Sequence[str]) -> None:
+    """One ConvergenceWarning, if there is anything to say, that points to the first line outside of this package."""
+    if not sentences:
+        return
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "bayes_dp":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(" ".join(sentences), ConvergenceWarning, stacklevel=level)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Literal
 
-from bayes_dp.bayes.exact import Strength, exact
+from bayes_dp.bayes.exact import exact
+from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior
@@ -35,10 +37,6 @@ def estimate(
     method : "exact" integrates numerically, with a known error; "mhaar" samples by MCMC-DP-Est (Algorithm 1).
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
     """
-    if not isinstance(counts, ErrorCounts):
-        raise InputError(
-            f"counts must be ErrorCounts, not {type(counts).__name__}; see ErrorCounts.from_csv and others"
-        )
     shared: dict[str, Any] = {
         "prior_epsilon": prior_epsilon,
         "prior_strength": prior_strength,
@@ -51,5 +49,10 @@ def estimate(
     if method == "mhaar":
         from bayes_dp.bayes.mhaar import mhaar
 
+        known = inspect.signature(mhaar).parameters.keys() - {"counts", "delta", *shared}
+        if unknown := settings.keys() - known:
+            raise InputError(
+                f"method='mhaar' has no setting {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}"
+            )
         return mhaar(counts, delta, **shared, **settings)
     raise InputError(f"method must be 'exact' or 'mhaar', not {method!r:.80}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,15 +20,15 @@ from bayes_dp.bayes.cells import Piecewise, Ridge, integrate
 from bayes_dp.bayes.corner_table import CornerTable
 from bayes_dp.bayes.latent import draw_rates
 from bayes_dp.bayes.marginal import MarginalLikelihood
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.checks import InputError, numbers
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import to_arviz
-from bayes_dp.result import Marginal, Posterior, Provenance, check_draws
+from bayes_dp.result import Marginal, Posterior, check_draws
 
 __all__ = ["ExactPosterior", "exact", "exact_delta"]
 
 Floats = NDArray[np.float64]
-Strength = float | Literal["free", "tight"]
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,12 @@ class GridMarginal:
         return self.density_u.cdf(self.coordinate.inverse(np.asarray(value, float)))
 
     def pdf(self, value: ArrayLike) -> Floats:
-        u = self.coordinate.inverse(np.asarray(value, float))
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.maximum(self.density_u.density(u), 0.0) / np.exp(self.coordinate.log_rate(u)))
+        value = np.asarray(value, float)
+        # At the ends the density in u is zero and du/d value infinite: stop short of them, at 5e-6 of their distance.
+        last = 1.0 - (1e-3 if np.isfinite(self.coordinate.high) else 1e-12)
+        u = np.clip(self.coordinate.inverse(value), 1e-3, last)
+        density = np.maximum(self.density_u.density(u), 0.0) / np.exp(self.coordinate.log_rate(u))
+        return np.where((value >= self.coordinate.low) & (value <= self.coordinate.high), density, 0.0)
 
     def quantile(self, probability: ArrayLike) -> Floats:
         return self.coordinate.value(self.density_u.quantile(np.asarray(probability, float)))
@@ -89,37 +92,19 @@ class GridMarginal:
         return float(ends[0]), float(ends[1])
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is unknown, what is known, and the likelihood; enough to pose the same question at another δ or ε."""
-
-    counts: ErrorCounts
-    likelihood: MarginalLikelihood
-    parameter: Literal["epsilon", "delta"]
-    known: float
-    prior: Any
-    prior_strength: Any
-    strength: Strength
-
-    def privacy(self, value: Floats) -> tuple[Floats, Floats]:
-        """(ε, δ) for values of the unknown parameter."""
-        known = np.full_like(value, self.known)
-        return (value, known) if self.parameter == "epsilon" else (known, value)
-
-
 class ExactPosterior(Posterior):
     """A posterior by quadrature; its error is known and its draws are independent."""
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self.parameter = problem.parameter
-        two = problem.strength == "free"
+    def __init__(self, question: Question, likelihood: MarginalLikelihood) -> None:
+        self._question, self._likelihood = question, likelihood
+        self.parameter = question.parameter
+        two = question.strength == "free"
         self._axes: dict[str, Coordinate] = {
-            name: Coordinate(*priors.support(name, prior)) for name, prior in _priors_of(problem).items()
+            name: Coordinate(*priors.support(name, prior)) for name, prior in question.priors.items()
         }
         axes = list(self._axes.values())
-        ridge = _constant_product(*axes) if two and problem.parameter == "epsilon" else None
-        self._cells = integrate(_log_posterior(problem, axes), two, ridge)
+        ridge = _constant_product(*axes) if two and question.parameter == "epsilon" else None
+        self._cells = integrate(_log_posterior(question, likelihood, axes), two, ridge)
         self.log_evidence = self._cells.log_total
         self._u, self._v, self._weight = self._cells.nodes()
         self.marginals: Mapping[str, Marginal] = {name: self._grid_marginal(i) for i, name in enumerate(self._axes)}
@@ -134,21 +119,15 @@ class ExactPosterior(Posterior):
                 f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
             )
-        self.assumptions = _assumptions(problem)
-        self.provenance = Provenance(
-            method="exact",
-            digest=problem.counts.digest(),
-            known={"delta" if problem.parameter == "epsilon" else "epsilon": problem.known},
-            priors={name: priors.describe(p) for name, p in _priors_of(problem).items()},
-            settings={"strength": problem.strength, "likelihood": "binomial"},
-        )
+        self.assumptions = question.assumptions()
+        self.provenance = question.provenance("exact", {})
 
     def _grid_marginal(self, which: int) -> GridMarginal:
-        axis = list(self._axes.values())[which]
+        name, axis = list(self._axes.items())[which]
         value = axis.value((self._u, self._v)[which])
         mean = float(self._weight @ value)
         sd = math.sqrt(self._weight @ (value - mean) ** 2)
-        return GridMarginal(axis, self._cells.marginal(which), mean, sd)
+        return GridMarginal(axis, self._cells.marginal(which), *self._question.moments(name, mean, sd))
 
     @property
     def grid(self) -> dict[str, Floats]:
@@ -169,13 +148,13 @@ class ExactPosterior(Posterior):
 
     def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
         draws = self.draws(size, seed)
-        epsilon, delta = self._problem.privacy(draws[self.parameter])
-        fixed = self._problem.strength
+        epsilon, delta = self._question.privacy(draws[self.parameter])
+        fixed = self._question.strength
         if fixed == "tight":
             raise InputError("the error rates are drawn for a free or a fixed strength below 1, not for 'tight'")
         strength = draws.get("strength", np.full(len(epsilon), fixed if fixed != "free" else 0.0))
         rng = np.random.default_rng([seed, 1])
-        return draw_rates(self._problem.counts, epsilon, delta, strength, rng)
+        return draw_rates(self._question.counts, epsilon, delta, strength, rng)
 
     @overload
     def epsilon_at(self, delta: float) -> ExactPosterior: ...
@@ -189,26 +168,20 @@ class ExactPosterior(Posterior):
         The tables of the counts are used again.
         """
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        prior = self._problem.prior if self.parameter == "epsilon" else priors.prior_of("epsilon")
-        found = [self._again("epsilon", float(d), prior) for d in np.atleast_1d(values)]
+        found = [ExactPosterior(self._question.given("epsilon", d), self._likelihood) for d in np.atleast_1d(values)]
         return found if values.ndim else found[0]
 
     def delta_at(self, epsilon: float, prior: Any = None) -> ExactPosterior:
         """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
-        value = one_number("epsilon", epsilon, 0.0, 700.0)
-        return self._again("delta", value, priors.prior_of("delta", prior))
-
-    def _again(self, parameter: Literal["epsilon", "delta"], known: float, prior: Any) -> ExactPosterior:
-        p = self._problem
-        return ExactPosterior(Problem(p.counts, p.likelihood, parameter, known, prior, p.prior_strength, p.strength))
+        return ExactPosterior(self._question.given("delta", epsilon, prior), self._likelihood)
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
         """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
         posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
-        if self._problem.strength != "tight":
+        if self._question.strength != "tight":
             alpha, beta = self.rates(size, seed)
             posterior |= {"alpha": alpha[None], "beta": beta[None]}
-        return to_arviz(posterior, {}, self._problem.counts, {"method": "exact"})
+        return to_arviz(posterior, {}, self._question.counts, {"method": "exact"})
 
 
 def exact(
@@ -220,8 +193,8 @@ def exact(
     strength: Strength = "free",
 ) -> ExactPosterior:
     """The exact posterior of ε (and of the attack strength s, if free) at a given δ."""
-    known = one_number("delta", delta, 0.0, 1.0, high_open=True)
-    return ExactPosterior(_problem(counts, "epsilon", known, prior_epsilon, prior_strength, strength))
+    question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
+    return ExactPosterior(question, _likelihood(counts))
 
 
 def exact_delta(
@@ -233,66 +206,35 @@ def exact_delta(
     strength: Strength = "free",
 ) -> ExactPosterior:
     """The exact posterior of δ (and s) at a given ε."""
-    known = one_number("epsilon", epsilon, 0.0, 700.0)
-    return ExactPosterior(_problem(counts, "delta", known, prior_delta, prior_strength, strength))
+    question = ask(counts, "delta", epsilon, prior=prior_delta, prior_strength=prior_strength, strength=strength)
+    return ExactPosterior(question, _likelihood(counts))
 
 
-def _problem(
-    counts: ErrorCounts,
-    parameter: Literal["epsilon", "delta"],
-    known: float,
-    prior: Any,
-    prior_strength: Any,
-    strength: Strength,
-) -> Problem:
-    strength = check_strength(strength)
-    if strength != "free" and prior_strength is not None:
-        raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
-    likelihood = MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
-    return Problem(
-        counts,
-        likelihood,
-        parameter,
-        known,
-        priors.prior_of(parameter, prior),
-        priors.prior_of("strength", prior_strength),
-        strength,
-    )
+def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
+    return MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
 
 
-def check_strength(strength: Any) -> Strength:
-    """'free', 'tight' or a number in [0, 1)."""
-    if isinstance(strength, str):
-        if strength not in ("free", "tight"):
-            raise InputError(f"strength must be 'free', 'tight' or a number in [0, 1), not {strength!r:.80}")
-        return "free" if strength == "free" else "tight"
-    return one_number("strength", strength, 0.0, 1.0, high_open=True)
-
-
-def _priors_of(problem: Problem) -> dict[str, Any]:
-    found = {problem.parameter: problem.prior}
-    return found | ({"strength": problem.prior_strength} if problem.strength == "free" else {})
-
-
-def _log_posterior(problem: Problem, axes: list[Coordinate]) -> Callable[[Floats, Floats], Floats]:
+def _log_posterior(
+    question: Question, likelihood: MarginalLikelihood, axes: list[Coordinate]
+) -> Callable[[Floats, Floats], Floats]:
     """The unnormalised log posterior density in (u, v): u (r,), v (r, c) -> (r, c)."""
-    log_prior = [priors.log_density(prior) for prior in _priors_of(problem).values()]
-    likelihood, corners = problem.likelihood, None
-    if problem.parameter == "epsilon" and problem.strength == "free":
+    log_prior = [priors.log_density(prior) for prior in question.priors.values()]
+    corners = None
+    if question.parameter == "epsilon" and question.strength == "free":
         # The table ends where the prior does, yet well beyond the bases' own levels, should the two disagree.
         prior = integrate(lambda u, v: (log_prior[0](axes[0].value(u)) + axes[0].log_rate(u))[:, None], False)
         reach = max(2.0 * float(likelihood.levels()[0].max()), float(axes[0].value(prior.edges[:, 0].max())))
-        corners = CornerTable(likelihood, problem.known, min(reach, axes[0].high, 600.0))
+        corners = CornerTable(likelihood, question.known, min(reach, axes[0].high, 600.0))
 
     def evaluate(u: Floats, v: Floats) -> Floats:
         value = axes[0].value(u)
-        epsilon, delta = problem.privacy(value)
+        epsilon, delta = question.privacy(value)
         along_u = log_prior[0](value) + axes[0].log_rate(u)
-        if problem.strength == "tight":
-            return (along_u + problem.likelihood.total_tight(epsilon, delta))[:, None]
-        if problem.strength != "free":
-            fixed = np.full(v.shape, problem.strength)
-            return np.asarray(along_u[:, None] + problem.likelihood.total(epsilon, delta, fixed))
+        if question.strength == "tight":
+            return (along_u + likelihood.total_tight(epsilon, delta))[:, None]
+        if question.strength != "free":
+            fixed = np.full(v.shape, question.strength)
+            return np.asarray(along_u[:, None] + likelihood.total(epsilon, delta, fixed))
         strength = axes[1].value(v)
         along_v = log_prior[1](strength.ravel()).reshape(v.shape) + axes[1].log_rate(v)
         return np.asarray(along_u[:, None] + along_v + likelihood.total(epsilon, delta, strength, corners))
@@ -308,24 +250,3 @@ def _constant_product(epsilon: Coordinate, strength: Coordinate) -> Ridge:
         return strength.inverse(product / np.maximum(epsilon.value(u), 1e-300))
 
     return ridge
-
-
-def _assumptions(problem: Problem) -> tuple[str, ...]:
-    known = f"{'δ' if problem.parameter == 'epsilon' else 'ε'} = {problem.known:g} is known"
-    strength = {
-        "free": "the strength s that every attack reaches is unknown and estimated along with the privacy parameter",
-        "tight": "every attack is the strongest possible on the worst possible challenge base (s → 1)",
-    }.get(str(problem.strength), f"the strength that every attack reaches is known, s = {problem.strength}")
-    found = [
-        f"{known}.",
-        f"{strength[0].upper()}{strength[1:]}.",
-        "The true error rates of the bases are independent and uniform over the layer R_s(ε,δ).",
-        "Given its rates, a base's errors are independent binomial counts.",
-    ]
-    if problem.counts.design == "cross_fed":
-        found.append(
-            "The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow."
-        )
-    if problem.counts.design == "one_run":
-        found.append("The guesses were made on one model, so their errors are in truth dependent.")
-    return tuple(found)

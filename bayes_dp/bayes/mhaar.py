@@ -7,11 +7,10 @@ two cheap moves added (`mhaar_kernel.py`). An iteration costs O(nK) for n bases 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, overload
+from dataclasses import asdict, dataclass
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -20,14 +19,15 @@ from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.adaptation import Block, Covariance, plan
-from bayes_dp.bayes.convergence import ConvergenceWarning, convergence
-from bayes_dp.bayes.likelihoods import AUXILIARIES, BINOMIAL, Auxiliaries, Binomial, Counts
+from bayes_dp.bayes.convergence import convergence, warn
+from bayes_dp.bayes.likelihoods import AUXILIARIES, Auxiliaries, Counts
 from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, noise_of_blocks
-from bayes_dp.checks import InputError, numbers, one_number, seed_of
+from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import to_arviz
 from bayes_dp.region import log_layer_area
-from bayes_dp.result import Marginal, Posterior, Provenance, SampleMarginal, check_draws
+from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
 
 __all__ = ["MhaarPosterior", "mhaar"]
 
@@ -40,11 +40,8 @@ _PAIRS_PER_BASE: Mapping[Auxiliaries, int] = {"posterior": 8, "uniform": 1000}
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run needs besides the counts and δ, checked and with the defaults filled in."""
+    """How a run is to be made, checked and with the defaults filled in."""
 
-    prior_epsilon: Any
-    prior_strength: Any
-    strength: float | Literal["free"]
     auxiliaries: Auxiliaries
     n_auxiliaries: int
     chains: int
@@ -52,7 +49,6 @@ class Settings:
     warmup: int
     seed: int
     progress: bool | None
-    likelihood: Binomial = BINOMIAL
 
 
 @dataclass(frozen=True)
@@ -69,13 +65,12 @@ class MhaarPosterior(Posterior):
 
     parameter = "epsilon"
 
-    def __init__(self, counts: ErrorCounts, delta: float, settings: Settings, chains: Chains) -> None:
-        self._counts, self._delta, self._settings, self._chains = counts, delta, settings, chains
-        free = settings.strength == "free"
+    def __init__(self, question: Question, settings: Settings, chains: Chains) -> None:
+        self._question, self._settings, self._chains = question, settings, chains
         self.samples: dict[str, Floats] = {"epsilon": np.asarray(chains.states.epsilon)}
-        if free:
+        if question.strength == "free":
             self.samples["strength"] = np.asarray(chains.states.strength)
-        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
+        self.marginals: Mapping[str, Marginal] = {name: self._sample_marginal(name) for name in self.samples}
         found, sentences = convergence(self.samples)
         kept = self.samples["epsilon"].shape[1]
         if kept < settings.draws:
@@ -88,26 +83,13 @@ class MhaarPosterior(Posterior):
             "draws": kept,
         }
         self.warnings = tuple(sentences)
-        self.assumptions = _assumptions(counts, delta, settings)
-        self.provenance = Provenance(
-            method="mhaar",
-            digest=counts.digest(),
-            known={"delta": delta},
-            priors={
-                "epsilon": priors.describe(settings.prior_epsilon),
-                **({"strength": priors.describe(settings.prior_strength)} if free else {}),
-            },
-            settings={
-                "strength": settings.strength,
-                "likelihood": settings.likelihood.name,
-                "auxiliaries": settings.auxiliaries,
-                "n_auxiliaries": settings.n_auxiliaries,
-                "chains": settings.chains,
-                "draws": settings.draws,
-                "warmup": settings.warmup,
-                "seed": settings.seed,
-            },
-        )
+        self.assumptions = question.assumptions()
+        chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
+        self.provenance = question.provenance("mhaar", chosen)
+
+    def _sample_marginal(self, name: str) -> SampleMarginal:
+        found = SampleMarginal.of(self.samples[name])
+        return SampleMarginal(found.values, *self._question.moments(name, found.mean, found.sd))
 
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
@@ -118,7 +100,7 @@ class MhaarPosterior(Posterior):
         """α and β, each (size, n); with the same size and seed they belong to the parameters that `draws` gives."""
         at = self._choice(size, seed)
         states = self._chains.states
-        return tuple(np.asarray(v).reshape(-1, len(self._counts))[at] for v in (states.alpha, states.beta))  # type: ignore[return-value]
+        return tuple(np.asarray(v).reshape(-1, len(self._question.counts))[at] for v in (states.alpha, states.beta))  # type: ignore[return-value]
 
     def _choice(self, size: int, seed: int) -> NDArray[np.int64]:
         size, seed = check_draws(size, seed)
@@ -134,7 +116,7 @@ class MhaarPosterior(Posterior):
     def epsilon_at(self, delta: float | Sequence[float] | Floats) -> MhaarPosterior | list[MhaarPosterior]:
         """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [_posterior(self._counts, float(value), self._settings) for value in np.atleast_1d(values)]
+        found = [_posterior(self._question.given("epsilon", value), self._settings) for value in np.atleast_1d(values)]
         return found if values.ndim else found[0]
 
     def to_arviz(self) -> Any:
@@ -146,20 +128,19 @@ class MhaarPosterior(Posterior):
             "acceptance_rate_shift": info.shift,
             "lp": self._log_density(),
         }
-        run = {"method": prov.method, "digest": prov.digest, "version": prov.version, "delta": self._delta}
+        run = {"method": prov.method, "digest": prov.digest, "version": prov.version, **prov.known}
         choices = {"priors": dict(prov.priors), "settings": dict(prov.settings)}
-        return to_arviz(self.samples | rates, stats, self._counts, run | choices)
+        return to_arviz(self.samples | rates, stats, self._question.counts, run | choices)
 
     def _log_density(self) -> Floats:
-        states, settings = self._chains.states, self._settings
+        states, question = self._chains.states, self._question
         epsilon, strength = np.asarray(states.epsilon), np.asarray(states.strength)
-        value = priors.log_density(settings.prior_epsilon)(epsilon.ravel()).reshape(epsilon.shape)
-        if settings.strength == "free":
-            value += priors.log_density(settings.prior_strength)(strength.ravel()).reshape(epsilon.shape)
-        value -= len(self._counts) * np.asarray(log_layer_area(epsilon, self._delta, strength))
-        by_base = (np.asarray(rate).reshape(-1, len(self._counts)).T for rate in (states.alpha, states.beta))
+        value = -len(question.counts) * np.asarray(log_layer_area(epsilon, question.known, strength))
+        for name, prior in question.priors.items():
+            value += priors.log_density(prior)(self.samples[name].ravel()).reshape(epsilon.shape)
+        by_base = (np.asarray(rate).reshape(-1, len(self._question.counts)).T for rate in (states.alpha, states.beta))
         with _double():
-            log_g = settings.likelihood.log_density(Counts.of(self._counts), *by_base)
+            log_g = question.likelihood.log_density(Counts.of(question.counts), *by_base)
             return np.asarray(value + np.asarray(log_g).sum(axis=0).reshape(epsilon.shape))
 
 
@@ -169,11 +150,11 @@ def mhaar(
     *,
     prior_epsilon: Any = None,
     prior_strength: Any = None,
-    strength: float | Literal["free", "tight"] = "free",
+    strength: Strength = "free",
     auxiliaries: Auxiliaries = "posterior",
     n_auxiliaries: int | None = None,
     chains: int = 4,
-    draws: int = 5000,
+    draws: int = 4000,
     warmup: int = 1000,
     seed: int = 0,
     progress: bool | None = None,
@@ -189,20 +170,12 @@ def mhaar(
     warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not
     to be trusted.
     """
-    if not isinstance(counts, ErrorCounts):
-        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     if strength == "tight":
         raise InputError("MHAAR is not defined for strength='tight', where the layer has no area; use method='exact'")
-    if isinstance(strength, str) and strength != "free":
-        raise InputError(f"strength must be 'free' or a number in [0, 1), not {strength!r:.80}")
-    if strength != "free" and prior_strength is not None:
-        raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
+    question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
     if auxiliaries not in AUXILIARIES:
         raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
     settings = Settings(
-        prior_epsilon=priors.prior_of("epsilon", prior_epsilon),
-        prior_strength=priors.prior_of("strength", prior_strength),
-        strength="free" if strength == "free" else one_number("strength", strength, 0.0, 1.0, high_open=True),
         auxiliaries=auxiliaries,
         n_auxiliaries=_PAIRS_PER_BASE[auxiliaries]
         if n_auxiliaries is None
@@ -213,39 +186,39 @@ def mhaar(
         seed=seed_of(seed),
         progress=progress,
     )
-    return _posterior(counts, one_number("delta", delta, 0.0, 1.0, high_open=True), settings)
+    return _posterior(question, settings)
 
 
-def _posterior(counts: ErrorCounts, delta: float, settings: Settings) -> MhaarPosterior:
+def _posterior(question: Question, settings: Settings) -> MhaarPosterior:
     with _double():
-        posterior = MhaarPosterior(counts, delta, settings, _run(counts, delta, settings))
-    if posterior.warnings:
-        warnings.warn(" ".join(posterior.warnings), ConvergenceWarning, stacklevel=3)
+        posterior = MhaarPosterior(question, settings, _run(question, settings))
+    warn(posterior.warnings)
     return posterior
 
 
-def _run(counts: ErrorCounts, delta: float, settings: Settings) -> Chains:
+def _run(question: Question, settings: Settings) -> Chains:
     """Warm up and sample; an interrupt while sampling ends it early."""
-    columns, free = Counts.of(counts), settings.strength == "free"
-    proposal, constant = settings.likelihood.proposal(columns, settings.auxiliaries)
-    strength_ends = priors.support("strength", settings.prior_strength) if free else (settings.strength,) * 2
+    columns, strength, likelihood = Counts.of(question.counts), question.strength, question.likelihood
+    free = strength == "free"
+    proposal, constant = likelihood.proposal(columns, settings.auxiliaries)
+    strength_ends = priors.support("strength", question.priors["strength"]) if free else (strength, strength)
     target = Target(
         counts=columns,
-        delta=jnp.asarray(delta),
-        prior_epsilon=_doubled(settings.prior_epsilon),
-        prior_strength=_doubled(settings.prior_strength) if free else None,
-        bounds=jnp.array([priors.support("epsilon", settings.prior_epsilon), strength_ends]),
+        delta=jnp.asarray(question.known),
+        prior_epsilon=_doubled(question.priors["epsilon"]),
+        prior_strength=_doubled(question.priors["strength"]) if free else None,
+        bounds=jnp.array([priors.support("epsilon", question.priors["epsilon"]), strength_ends]),
         proposal=None if constant else proposal,
     )
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.chains)
     rngs = [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]  # NumPy's fastest
-    starts = [init(rng, target, settings.likelihood.proposal(columns, "posterior")[0]) for rng in rngs]
+    starts = [init(rng, target, likelihood.proposal(columns, "posterior")[0]) for rng in rngs]
     states = jax.tree.map(lambda *values: jnp.stack(values), *starts)
     # Of the averaged move's proposal of (log ε, s) and the shift move's of (log ε, log s).
     covariances = Covariance(0.25, 0.04 * free), Covariance(0.25, 0.25 * free)
     log_best = np.tile(np.log([c.best_scale for c in covariances]), (settings.chains, 1))
     log_scales = jnp.asarray(log_best)
-    size = int(np.clip(_PAIRS // (settings.chains * len(counts) * settings.n_auxiliaries), 1, _BLOCK))
+    size = int(np.clip(_PAIRS // (settings.chains * len(question.counts) * settings.n_auxiliaries), 1, _BLOCK))
     blocks = list(plan(settings.warmup, settings.draws, size))
     lengths = [block.iterations for block in blocks]
     kept: list[tuple[State, Info]] = []
@@ -265,7 +238,7 @@ def _run(counts: ErrorCounts, delta: float, settings: Settings) -> Chains:
                     np.stack([c.factor for c in covariances]),
                     block.gain,
                     block.iterations,
-                    settings.likelihood,
+                    likelihood,
                 )
                 passed, info = (type(part)(*(np.asarray(v)[: block.iterations] for v in part)) for part in trace)
                 if block.warmup:
@@ -303,7 +276,7 @@ def _bar(settings: Settings) -> Iterator[Callable[[Block], None]]:
     console = Console(stderr=True)
     shown = console.is_terminal if settings.progress is None else settings.progress
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+    with Progress(*columns, console=console, transient=console.is_terminal, disable=not shown) as bar:
         task = bar.add_task("warm-up", total=settings.warmup + settings.draws)
         yield lambda block: bar.update(
             task, advance=block.iterations, description="warm-up" if block.warmup else "sampling"
@@ -319,24 +292,3 @@ def _whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be a whole number, at least {least}, not {value!r:.80}")
     return int(value)
-
-
-def _assumptions(counts: ErrorCounts, delta: float, settings: Settings) -> tuple[str, ...]:
-    strength = (
-        "The strength s that every attack reaches is unknown and estimated along with the privacy parameter."
-        if settings.strength == "free"
-        else f"The strength that every attack reaches is known, s = {settings.strength}."
-    )
-    found = [
-        f"δ = {delta:g} is known.",
-        strength,
-        "The true error rates of the bases are independent and uniform over the layer R_s(ε,δ).",
-        settings.likelihood.assumption,
-    ]
-    if counts.design == "cross_fed":
-        found.append(
-            "The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow."
-        )
-    if counts.design == "one_run":
-        found.append("The guesses were made on one model, so their errors are in truth dependent.")
-    return tuple(found)

@@ -35,7 +35,12 @@ LAYERS = (
         "bayes_dp.bayes.likelihoods",
         "bayes_dp.bayes.layer",
     ),
-    ("bayes_dp.bayes.mhaar_kernel", "bayes_dp.bayes.adaptation", "bayes_dp.bayes.convergence"),
+    (
+        "bayes_dp.bayes.question",
+        "bayes_dp.bayes.mhaar_kernel",
+        "bayes_dp.bayes.adaptation",
+        "bayes_dp.bayes.convergence",
+    ),
     ("bayes_dp.bayes.exact", "bayes_dp.bayes.mhaar"),
     ("bayes_dp.bayes.estimate",),
     ("bayes_dp.plots",),

@@ -1,0 +1,134 @@
+"""The question put to the counts: which parameter is unknown, what is known, the priors and the likelihood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.bayes.likelihoods import BINOMIAL, Binomial
+from bayes_dp.bayes.priors import describe, prior_of
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.result import Provenance
+
+__all__ = ["Parameter", "Question", "Strength", "ask"]
+
+Floats = NDArray[np.float64]
+Parameter = Literal["epsilon", "delta"]
+Strength = float | Literal["free", "tight"]
+
+_OTHER: dict[Parameter, Parameter] = {"epsilon": "delta", "delta": "epsilon"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A checked question, the same for every method that answers it."""
+
+    counts: ErrorCounts
+    parameter: Parameter  # the unknown one
+    known: float  # the other
+    strength: Strength
+    priors: Mapping[str, Any]  # of the parameter and, if it is free, of the strength
+    likelihood: Binomial = BINOMIAL
+
+    def privacy(self, value: Floats) -> tuple[Floats, Floats]:
+        """(ε, δ) for values of the unknown parameter."""
+        known = np.full_like(value, self.known)
+        return (value, known) if self.parameter == "epsilon" else (known, value)
+
+    def given(self, parameter: Parameter, known: float, prior: Any = None) -> Question:
+        """The same question with another unknown, known value or prior; by default the prior stays if it can."""
+        if prior is None:
+            prior = self.priors.get(parameter)
+        priors: dict[str, Any] = {parameter: prior_of(parameter, prior)}
+        priors |= {name: p for name, p in self.priors.items() if name == "strength"}
+        return replace(self, parameter=parameter, known=_known(parameter, known), priors=priors)
+
+    def moments(self, name: str, mean: float, sd: float) -> tuple[float, float]:
+        """The computed mean and sd of a parameter, or infinity where its posterior has none.
+
+        The likelihood stays positive as ε grows, so that the posterior has the moments that the prior has.
+        """
+        prior = self.priors[name]
+        for moment in ("mean", "variance"):
+            try:
+                value = float(getattr(prior, moment))
+            except NotImplementedError:
+                continue
+            if not math.isfinite(value):
+                mean, sd = (math.inf if moment == "mean" else mean), math.inf
+        return mean, sd
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What the answer rests on, a sentence each."""
+        strength = {
+            "free": "The strength s that every attack reaches is unknown and estimated along with the privacy"
+            " parameter.",
+            "tight": "Every attack is the strongest possible on the worst possible challenge base (s → 1).",
+        }.get(str(self.strength), f"The strength that every attack reaches is known, s = {self.strength}.")
+        found = [
+            f"{'δ' if self.parameter == 'epsilon' else 'ε'} = {self.known:g} is known.",
+            strength,
+            "The true error rates of the bases are independent and uniform over the layer R_s(ε,δ).",
+            self.likelihood.assumption,
+        ]
+        if self.counts.design == "cross_fed":
+            found.append(
+                "The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow."
+            )
+        if self.counts.design == "one_run":
+            found.append("The guesses were made on one model, so their errors are in truth dependent.")
+        return tuple(found)
+
+    def provenance(self, method: str, settings: Mapping[str, Any]) -> Provenance:
+        """What it takes to ask again, with the settings of the method."""
+        return Provenance(
+            method=method,
+            digest=self.counts.digest(),
+            known={_OTHER[self.parameter]: self.known},
+            priors={name: describe(prior) for name, prior in self.priors.items()},
+            settings={"strength": self.strength, "likelihood": self.likelihood.name, **settings},
+        )
+
+
+def ask(
+    counts: ErrorCounts,
+    parameter: Parameter,
+    known: float,
+    *,
+    prior: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+) -> Question:
+    """A question from what the caller gives; each fault is an InputError."""
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(
+            f"counts must be ErrorCounts, not {type(counts).__name__}; see ErrorCounts.from_csv and others"
+        )
+    known, strength = _known(parameter, known), _strength(strength)
+    priors: dict[str, Any] = {parameter: prior_of(parameter, prior)}
+    if strength == "free":
+        priors["strength"] = prior_of("strength", prior_strength)
+    elif prior_strength is not None:
+        raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
+    return Question(counts, parameter, known, strength, priors)
+
+
+def _known(parameter: Parameter, value: Any) -> float:
+    """δ in [0, 1) where ε is the unknown, ε in [0, 700] where δ is."""
+    if parameter == "epsilon":
+        return one_number("delta", value, 0.0, 1.0, high_open=True)
+    return one_number("epsilon", value, 0.0, 700.0)
+
+
+def _strength(value: Any) -> Strength:
+    if isinstance(value, str):
+        if value not in ("free", "tight"):
+            raise InputError(f"strength must be 'free', 'tight' or a number in [0, 1), not {value!r:.80}")
+        return "free" if value == "free" else "tight"
+    return one_number("strength", value, 0.0, 1.0, high_open=True)

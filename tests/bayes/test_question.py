@@ -1,0 +1,97 @@
+"""The question: what is checked, kept and said, the same for every method."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.bayes.convergence import ConvergenceWarning
+from bayes_dp.bayes.question import ask
+
+COUNTS = bdp.ErrorCounts([3, 5], 20, [4, 2], 25)
+METHODS = {"exact": {}, "mhaar": {"chains": 2, "draws": 50, "warmup": 50, "progress": False}}
+
+
+def test_another_known_value_keeps_the_priors():
+    question = ask(COUNTS, "epsilon", 0.01, prior="Gamma(2, 1)", prior_strength="Beta(2, 2)")
+    other = question.given("epsilon", 0.1)
+    assert (other.known, other.priors) == (0.1, question.priors)
+    inverse = question.given("delta", 1.5)
+    assert (inverse.parameter, inverse.known) == ("delta", 1.5)
+    assert type(inverse.priors["delta"]).__name__ == "Uniform"
+    assert inverse.priors["strength"] is question.priors["strength"]
+    assert question.given("delta", 1.5, "Beta(1, 9)").given("delta", 2.0).priors["delta"].concentration0 == 9
+
+
+@pytest.mark.parametrize("design", ["repeated", "cross_fed", "one_run"])
+def test_assumptions(design):
+    examples = 100 if design == "one_run" else None
+    counts = bdp.ErrorCounts([3, 5], 20, [4, 2], 25, design=design, examples=examples)
+    sentences = " ".join(ask(counts, "epsilon", 0.01, strength=0.5).assumptions())
+    assert "δ = 0.01 is known." in sentences
+    assert "s = 0.5" in sentences
+    assert ("correlated" in sentences) == (design == "cross_fed")
+    assert ("one model" in sentences) == (design == "one_run")
+    assert "ε = 2 is known." in ask(counts, "delta", 2.0).assumptions()
+    assert "strongest possible" in " ".join(ask(counts, "epsilon", 0.0, strength="tight").assumptions())
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
+def test_moments_are_infinite_where_the_prior_has_none(method):
+    """For δ > 0 the likelihood tends to a positive constant as ε grows, so that the tail is the prior's."""
+    finite, cauchy, pareto = (
+        bdp.estimate(COUNTS, 0.01, prior_epsilon=prior, method=method, **METHODS[method])
+        for prior in ("HalfNormal(3)", "HalfCauchy(1)", "InverseGamma(1.5, 1)")
+    )
+    assert math.isfinite(finite.mean + finite.sd)
+    assert (cauchy.mean, cauchy.sd) == (math.inf, math.inf)
+    assert math.isfinite(pareto.mean)
+    assert pareto.sd == math.inf
+    assert math.isfinite(cauchy.median)
+    found = json.loads(json.dumps(cauchy.to_dict(), allow_nan=False))["estimates"]
+    assert found["epsilon"]["mean"] is None
+    assert found["strength"]["mean"] > 0
+    assert "inf" in cauchy.summary()
+
+
+def test_unknown_settings_are_named():
+    with pytest.raises(bdp.InputError, match=r"no setting chain; it has auxiliaries, chains, draws"):
+        bdp.estimate(COUNTS, 0.01, method="mhaar", chain=3)
+    with pytest.raises(bdp.InputError, match="settings of method='mhaar'"):
+        bdp.estimate(COUNTS, 0.01, draws=3)
+
+
+def test_warnings_point_to_the_caller():
+    from bayes_dp.bayes.mhaar import mhaar
+
+    for call in (
+        lambda: mhaar(COUNTS, 0.01, **METHODS["mhaar"]),
+        lambda: bdp.estimate(COUNTS, 0.01, method="mhaar", **METHODS["mhaar"]),
+    ):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            post = call()
+        (one,) = [w for w in seen if w.category is ConvergenceWarning]
+        assert one.filename == __file__
+        assert str(one.message) == " ".join(post.warnings)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        post.epsilon_at(0.1)
+    assert [w.filename for w in seen if w.category is ConvergenceWarning] == [__file__]
+
+
+def test_the_density_at_and_beyond_the_ends():
+    weak = bdp.ErrorCounts([10], 20, [12], 25)
+    post = bdp.estimate(weak, 0.01, prior_epsilon="HalfNormal(3)")
+    at, near, beyond = post.pdf([0.0, 1e-3, -1.0])
+    assert at == pytest.approx(near, rel=0.02)
+    assert beyond == 0
+    s = post.pdf([0.0, 1.0, 1.1], "strength")
+    assert np.isfinite(s).all()
+    assert s[2] == 0
+    narrow = bdp.estimate(weak, 0.01, prior_epsilon="Uniform(1, 2)")
+    assert narrow.pdf([1.0, 2.0]) == pytest.approx(narrow.pdf([1.0 + 1e-4, 2.0 - 1e-4]), rel=0.01)

@@ -18,7 +18,7 @@ from bayes_dp import __version__
 from bayes_dp.checks import InputError, numbers, one_number, seed_of
 from bayes_dp.files import write_text_atomically
 
-__all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws"]
+__all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws", "finite", "show"]
 
 IntervalKind = Literal["equal-tailed", "hdi"]
 Floats = NDArray[np.float64]
@@ -50,6 +50,16 @@ class Provenance:
     priors: Mapping[str, str]  # parameter -> prior, in words
     settings: Mapping[str, Any]  # of the method, the seed among them
     version: str = __version__
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "digest": self.digest,
+            "known": dict(self.known),
+            "priors": dict(self.priors),
+            "settings": finite(dict(self.settings)),
+            "version": self.version,
+        }
 
 
 class Posterior(ABC):
@@ -145,10 +155,8 @@ class Posterior(ABC):
         head = f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {share + ' interval':<20}{share + ' HDI':<20}"
         lines = [f"Posterior given {known} ({self.provenance.method})", head]
         for row in self.table(prob):
-            interval, hdi = (
-                f"{_show(row[a])} to {_show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high"))
-            )
-            numbers_ = "".join(f"{_show(row[key]):>9}" for key in ("mean", "sd", "median"))
+            interval, hdi = (f"{show(row[a])} to {show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
+            numbers_ = "".join(f"{show(row[key]):>9}" for key in ("mean", "sd", "median"))
             lines.append(f"{row['parameter']:<10}{numbers_}   {interval:<20}{hdi:<20}".rstrip())
         lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
         lines += [f"Warning: {sentence}" for sentence in self.warnings]
@@ -156,23 +164,15 @@ class Posterior(ABC):
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
-        prov = self.provenance
         return {
             "kind": self.kind,
             "parameter": self.parameter,
             "prob": prob,
-            "estimates": {row.pop("parameter"): _finite(row) for row in self.table(prob)},
-            "diagnostics": _finite(dict(self.diagnostics)),
+            "estimates": {row.pop("parameter"): finite(row) for row in self.table(prob)},
+            "diagnostics": finite(dict(self.diagnostics)),
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
-            "provenance": {
-                "method": prov.method,
-                "digest": prov.digest,
-                "known": dict(prov.known),
-                "priors": dict(prov.priors),
-                "settings": dict(prov.settings),
-                "version": prov.version,
-            },
+            "provenance": self.provenance.to_dict(),
         }
 
     def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:
@@ -191,22 +191,22 @@ class Posterior(ABC):
     def __repr__(self) -> str:
         low, high = self.interval(0.9)
         known = ", ".join(f"{name}={value:g}" for name, value in self.provenance.known.items())
-        return f"<Posterior of {self.parameter} given {known}: 90% interval {_show(low)} to {_show(high)}>"
+        return f"<Posterior of {self.parameter} given {known}: 90% interval {show(low)} to {show(high)}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.summary())}</pre>"
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The value with NaN and infinities, which JSON does not know, as None."""
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _show(value: float) -> str:
+def show(value: float) -> str:
     """Four significant digits."""
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"
 

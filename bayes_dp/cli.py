@@ -111,7 +111,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = typer.main.get_command(app).main(arguments, prog_name="bayes-dp", standalone_mode=False)
     except _UsageError as error:
-        message = error.format_message().rstrip(".")
+        message = error.format_message().rstrip(".").replace("Value error, ", "")
         hint = f"; see {error.ctx.command_path} --help" if error.ctx is not None else ""
         return _complain(message[:1].lower() + message[1:] + hint)
     except (KeyboardInterrupt, typer.Abort):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
+    from bayes_dp.result import Provenance
 
 __all__ = ["ess", "rhat", "to_arviz"]
 
@@ -27,13 +28,14 @@ def to_arviz(
     posterior: Mapping[str, ArrayLike],
     sample_stats: Mapping[str, ArrayLike],
     counts: ErrorCounts,
-    attrs: Mapping[str, Any],
+    provenance: Provenance,
+    attrs: Mapping[str, Any] | None = None,
 ) -> Any:
     """Draws, each of shape (chains, draws, ...), as an InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x).
 
     The counts become the group `observed_data`; their labels (or 0, 1, ...) are the coordinate `base` of the counts and
-    of the error rates `alpha` and `beta`, of shape (chains, draws, n). `attrs` are the attributes of the whole, those
-    that are neither text nor numbers as JSON, so that the result can be saved as netCDF.
+    of the error rates `alpha` and `beta`, of shape (chains, draws, n). The provenance and `attrs` are the attributes of
+    the whole, those that are neither text nor numbers as JSON, so that the result can be saved as netCDF.
     """
     az = _arviz()
     groups = {
@@ -44,7 +46,9 @@ def to_arviz(
     groups = {name: group for name, group in groups.items() if group}
     bases = list(counts.base) if counts.base is not None else list(range(len(counts)))
     places: dict[str, Any] = {"coords": {"base": bases}, "dims": {name: ["base"] for name in _BY_BASE}}
-    flat = {name: value if type(value) in (str, int, float) else json.dumps(value) for name, value in attrs.items()}
+    everything = provenance.to_dict() | (dict(attrs) if attrs else {})
+    everything |= everything.pop("known")
+    flat = {name: v if type(v) in (str, int, float) else json.dumps(v) for name, v in everything.items()}
     if az.__version__.startswith("0."):
         return az.from_dict(**groups, **places, attrs=flat)
     return az.from_dict(groups, **places, attrs={"/": flat})

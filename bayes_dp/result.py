@@ -150,11 +150,12 @@ class Posterior(ABC):
 
     def summary(self, prob: float = 0.9) -> str:
         """The posterior in a few lines of text, with its assumptions."""
+        rows = self.table(prob)
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         share = f"{100 * prob:g}%"
         head = f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {share + ' interval':<20}{share + ' HDI':<20}"
         lines = [f"Posterior given {known} ({self.provenance.method})", head]
-        for row in self.table(prob):
+        for row in rows:
             interval, hdi = (f"{show(row[a])} to {show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
             numbers_ = "".join(f"{show(row[key]):>9}" for key in ("mean", "sd", "median"))
             lines.append(f"{row['parameter']:<10}{numbers_}   {interval:<20}{hdi:<20}".rstrip())

@@ -9,6 +9,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.interop import ess, rhat, to_arviz
+from bayes_dp.result import Provenance
 
 CHAINS, DRAWS = 3, 20
 
@@ -18,8 +19,9 @@ def exported(base=None, stats=True):
     counts = bdp.ErrorCounts([1, 2], [10, 20], [3, 4], [30, 40], base=base)
     posterior = {"epsilon": rng.random((CHAINS, DRAWS)), "alpha": rng.random((CHAINS, DRAWS, 2))}
     sample_stats = {"lp": rng.random((CHAINS, DRAWS))} if stats else {}
-    attrs = {"method": "mhaar", "delta": 0.01, "chains": CHAINS, "free": True, "settings": {"seed": 3}}
-    return posterior, sample_stats, to_arviz(posterior, sample_stats, counts, attrs)
+    provenance = Provenance("mhaar", counts.digest(), {"delta": 0.01}, {"epsilon": "HalfNormal"}, {"seed": 3})
+    attrs = {"chains": CHAINS, "free": True}
+    return posterior, sample_stats, to_arviz(posterior, sample_stats, counts, provenance, attrs)
 
 
 def test_groups_and_values():
@@ -53,6 +55,9 @@ def test_attributes_can_be_written_to_netcdf():
     assert attrs["chains"] == CHAINS
     assert json.loads(attrs["free"]) is True
     assert json.loads(attrs["settings"]) == {"seed": 3}
+    assert json.loads(attrs["priors"]) == {"epsilon": "HalfNormal"}
+    assert len(attrs["digest"]) == 64
+    assert attrs["version"] == bdp.__version__
 
 
 def autoregressive(rho, shape=(4, 4000), seed=0):

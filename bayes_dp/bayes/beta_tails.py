@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["BetaTails", "log_density", "log_norm", "log_peak", "quintics"]
+from bayes_dp.beta import log_density, log_peak
+
+__all__ = ["BetaTails", "log_norm", "quintics"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,45 +24,9 @@ _LEFT = 35.0  # the grid starts where logit(y) is this far below min(m, -log n):
 _RIGHT = 40.0  # the grid ends where 1-F is about exp(-40)
 
 
-def _stirling_error(n: Floats) -> Floats:
-    """log n! - log(sqrt(2πn) (n/e)^n), to full precision; 0 at n = 0 by convention."""
-    small = np.maximum(np.minimum(n, 16.0), 1.0)
-    exact = special.gammaln(small + 1) - (small + 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)
-    big = np.maximum(n, 16.0)
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * big**2)) / big**2) / big**2) / big
-    return np.where(n == 0, 0.0, np.where(n < 16, exact, series))
-
-
-def log_peak(k: Floats, n: Floats) -> Floats:
-    """log of the largest value of the density of Beta(k+1, n-k+1), at y = k/n, without the cancellation of lgamma's."""
-    inside = (k > 0) & (k < n)
-    spread = np.where(inside, 0.5 * np.log(n / (2 * np.pi * np.where(inside, k * (n - k), 1.0))), 0.0)
-    return np.asarray(
-        np.log1p(n) + spread + inside * (_stirling_error(n) - _stirling_error(k) - _stirling_error(n - k))
-    )
-
-
 def log_norm(k: Floats, n: Floats, peak: Floats) -> Floats:
     """-log B(k+1, n-k+1) from `log_peak`; good to about n·1e-16, so for uses that need no more than that."""
     return np.asarray(peak - special.xlogy(k, k / n) - special.xlogy(n - k, 1.0 - k / n))
-
-
-def log_density(k: Floats, n: Floats, peak: Floats, y: Floats, one_minus_y: Floats) -> Floats:
-    """log density of Beta(k+1, n-k+1) relative to its mode k/n, which keeps full precision for n up to 1e7 and beyond.
-
-    `peak` is `log_peak(k, n)`; y and 1-y are both given, so that neither end loses digits.
-    """
-    rest = n - k
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.where(k > 0, k * _log_ratio(y * rest - k * one_minus_y, k, y * n), 0.0)
-        successes = np.where(rest > 0, rest * _log_ratio(k * one_minus_y - y * rest, rest, one_minus_y * n), 0.0)
-    return np.asarray(peak + errors + successes)
-
-
-def _log_ratio(difference: Floats, base: Floats, value: Floats) -> Floats:
-    """log(value/base) where value = base + difference: by log1p where they are close, plainly where they are not."""
-    change = difference / base
-    return np.where(change < -0.5, np.log(value / base), np.log1p(change))
 
 
 def _log_cdf_far_left(k: Floats, n: Floats, log_y: Floats, log_1y: Floats) -> Floats:

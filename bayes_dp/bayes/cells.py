@@ -48,8 +48,8 @@ class Cells:
     error: float  # estimate of the relative error of the total
 
     def nodes(self) -> tuple[Floats, Floats, Floats]:
-        """u, v and probability weight of every node, each flat."""
-        u, v = _place(self.edges, self.log_density.shape[2])
+        """u, v and probability weight of every node, each flat: the places where the density was asked for."""
+        u, v = (x.clip(_RIM, 1.0 - _RIM) for x in _place(self.edges, self.log_density.shape[2]))
         weight = np.exp(self.log_density - self.log_total) * _cell_weights(self.edges, self.log_density.shape[2])
         shape = self.log_density.shape
         return (
@@ -231,6 +231,8 @@ def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> Floats:
         keep = values + np.minimum(0.5 * bends, 1.5 * _DROP) > top - _DROP
         place_of_peak = np.clip(((np.array([at[0], 0.0]) - box[:, 0]) / lengths * _ZOOM).astype(int), 0, _ZOOM - 1)
         keep[place_of_peak[0], place_of_peak[1] if two else 0] = True
+        if two:  # a ridge thinner than a step shows between the rows only
+            keep[evaluate(u, np.zeros(1))[:, 0] > top - _DROP, place_of_peak[1]] = True
         shrunk = box.copy()
         for axis in (0, 1) if two else (0,):
             kept = np.nonzero(keep.any(axis=1 - axis))[0]

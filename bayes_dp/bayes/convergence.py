@@ -33,7 +33,9 @@ def convergence(samples: Mapping[str, Floats]) -> tuple[dict[str, Any], list[str
         found["ess_bulk"][name] = ess(values, "bulk")
         found["ess_tail"][name] = ess(values, "tail")
         enough = min(found["ess_bulk"][name], found["ess_tail"][name])
-        if not found["rhat"][name] < _RHAT:
+        if np.isnan(enough):
+            sentences.append(f"There are too few draws of {name} to tell whether they can be trusted: run more.")
+        elif not found["rhat"][name] < _RHAT:
             sentences.append(
                 f"The chains disagree on {name} (R-hat = {found['rhat'][name]:.3f}, not below {_RHAT}):"
                 " run a longer warmup and more draws, or use method='exact'."

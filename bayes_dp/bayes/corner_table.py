@@ -25,6 +25,7 @@ _NODES = 112  # in e to begin with, doubled for bases that need it
 _MOST_NODES = 16 * _NODES
 _MOST_POINTS = 129  # in d
 _SAMPLE = 4  # every which node in e is used to judge the points in d
+_SMALLEST = 1e-100  # no smaller δ makes a difference to the corners of counts that can be
 _EXACT = 1e-8  # error of log odds between the points in d that needs no more of them
 _PREDICTED = 1e-4  # largest error of log odds predicted from half the points in d: all of them then do far better
 _BETWEEN = 1e-6  # largest error of log odds between the nodes in e
@@ -48,7 +49,8 @@ class CornerTable:
     """The function `likelihood.corners` for d in [0,δ] and e in [0, largest], by interpolation."""
 
     def __init__(self, likelihood: MarginalLikelihood, delta: float, largest: float = 600.0) -> None:
-        self._likelihood, self._delta, self._largest = likelihood, delta, largest
+        self._likelihood, self._largest = likelihood, largest
+        self._delta = delta if delta > _SMALLEST else 0.0
         self._level, self._width = likelihood.levels()
         self._groups: tuple[list[_Group], list[_Group]] = ([], [])
         bases = np.arange(self._level.shape[2])

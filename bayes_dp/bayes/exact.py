@@ -30,6 +30,9 @@ __all__ = ["ExactPosterior", "exact", "exact_delta"]
 
 Floats = NDArray[np.float64]
 
+_FAR = 1e5
+_MOST = 10**8  # challenges of a base for which the likelihood keeps its digits
+
 
 @dataclass(frozen=True)
 class Coordinate:
@@ -119,15 +122,20 @@ class ExactPosterior(Posterior):
                 f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
             )
+        if any(math.isnan(marginal.sd) for marginal in self.marginals.values()):
+            self.warnings += (
+                "the tail of the posterior is so heavy that its standard deviation, if not its mean, may be infinite"
+                " and is not given; use the median and the intervals.",
+            )
         self.assumptions = question.assumptions()
         self.provenance = question.provenance("exact", {})
 
     def _grid_marginal(self, which: int) -> GridMarginal:
-        name, axis = list(self._axes.items())[which]
+        axis = list(self._axes.values())[which]
         value = axis.value((self._u, self._v)[which])
-        mean = float(self._weight @ value)
-        sd = math.sqrt(self._weight @ (value - mean) ** 2)
-        return GridMarginal(axis, self._cells.marginal(which), *self._question.moments(name, mean, sd))
+        mean = _moment(self._weight, value, 1)
+        sd = math.sqrt(_moment(self._weight, value - mean, 2))
+        return GridMarginal(axis, self._cells.marginal(which), mean, sd)
 
     @property
     def grid(self) -> dict[str, Floats]:
@@ -181,7 +189,7 @@ class ExactPosterior(Posterior):
         if self._question.strength != "tight":
             alpha, beta = self.rates(size, seed)
             posterior |= {"alpha": alpha[None], "beta": beta[None]}
-        return to_arviz(posterior, {}, self._question.counts, {"method": "exact"})
+        return to_arviz(posterior, {}, self._question.counts, self.provenance, {"seed": seed})
 
 
 def exact(
@@ -210,7 +218,24 @@ def exact_delta(
     return ExactPosterior(question, _likelihood(counts))
 
 
+def _moment(weight: Floats, value: Floats, power: int) -> float:
+    """Σ weight·value^power, or NaN where a thousandth of it and more comes from far out in the tail.
+
+    There the moment may not exist, and the density, known to a small share of the whole, does not tell.
+    """
+    parts = weight * value**power
+    total = float(parts.sum())
+    return math.nan if not parts[value > _FAR].sum() <= 1e-3 * abs(total) else total
+
+
 def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
+    for name in ("negatives", "positives"):
+        values = getattr(counts, name)
+        if values.max() > _MOST:
+            i = int(np.argmax(values))
+            raise InputError(
+                f"method='exact' handles at most {_MOST} challenges of a base, but {name}[{i}] is {values[i]}"
+            )
     return MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
 
 

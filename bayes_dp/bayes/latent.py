@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.beta_tails import log_density, log_peak
+from bayes_dp.beta import log_density, log_peak
 from bayes_dp.data import ErrorCounts
 from bayes_dp.region import in_layer, layer_map
 

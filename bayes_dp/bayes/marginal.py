@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayes_dp.bayes.beta_tails import BetaTails, log_norm, log_peak
+from bayes_dp.bayes.beta_tails import BetaTails, log_norm
 from bayes_dp.bayes.slices import Slices, WeightedDensities, log_slices, upper_bound
+from bayes_dp.beta import log_peak
 from bayes_dp.region import log_boundary_area, log_layer_area
 
 __all__ = ["CornerFunction", "MarginalLikelihood"]

@@ -70,7 +70,7 @@ class MhaarPosterior(Posterior):
         self.samples: dict[str, Floats] = {"epsilon": np.asarray(chains.states.epsilon)}
         if question.strength == "free":
             self.samples["strength"] = np.asarray(chains.states.strength)
-        self.marginals: Mapping[str, Marginal] = {name: self._sample_marginal(name) for name in self.samples}
+        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
         found, sentences = convergence(self.samples)
         kept = self.samples["epsilon"].shape[1]
         if kept < settings.draws:
@@ -86,10 +86,6 @@ class MhaarPosterior(Posterior):
         self.assumptions = question.assumptions()
         chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
         self.provenance = question.provenance("mhaar", chosen)
-
-    def _sample_marginal(self, name: str) -> SampleMarginal:
-        found = SampleMarginal.of(self.samples[name])
-        return SampleMarginal(found.values, *self._question.moments(name, found.mean, found.sd))
 
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
@@ -121,16 +117,14 @@ class MhaarPosterior(Posterior):
 
     def to_arviz(self) -> Any:
         """All draws, with the acceptance rates and the log density of (ε, s, α, β) up to a constant as sample_stats."""
-        states, info, prov = self._chains.states, self._chains.info, self.provenance
+        states, info = self._chains.states, self._chains.info
         rates = {"alpha": np.asarray(states.alpha), "beta": np.asarray(states.beta)}
         stats: dict[str, Any] = {
             "acceptance_rate": info.averaged,
             "acceptance_rate_shift": info.shift,
             "lp": self._log_density(),
         }
-        run = {"method": prov.method, "digest": prov.digest, "version": prov.version, **prov.known}
-        choices = {"priors": dict(prov.priors), "settings": dict(prov.settings)}
-        return to_arviz(self.samples | rates, stats, self._question.counts, run | choices)
+        return to_arviz(self.samples | rates, stats, self._question.counts, self.provenance)
 
     def _log_density(self) -> Floats:
         states, question = self._chains.states, self._question

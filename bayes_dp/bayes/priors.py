@@ -56,6 +56,8 @@ def parse(text: str) -> Any:
             value = None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise refuse(f"has the argument {ast.unparse(node)!r:.80}, which is not a number")
+        if not math.isfinite(value):
+            raise refuse(f"has the argument {ast.unparse(node)!r:.80}, which is not finite")
         return float(value)
 
     try:

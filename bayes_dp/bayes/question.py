@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -48,21 +47,6 @@ class Question:
         priors: dict[str, Any] = {parameter: prior_of(parameter, prior)}
         priors |= {name: p for name, p in self.priors.items() if name == "strength"}
         return replace(self, parameter=parameter, known=_known(parameter, known), priors=priors)
-
-    def moments(self, name: str, mean: float, sd: float) -> tuple[float, float]:
-        """The computed mean and sd of a parameter, or infinity where its posterior has none.
-
-        The likelihood stays positive as ε grows, so that the posterior has the moments that the prior has.
-        """
-        prior = self.priors[name]
-        for moment in ("mean", "variance"):
-            try:
-                value = float(getattr(prior, moment))
-            except NotImplementedError:
-                continue
-            if not math.isfinite(value):
-                mean, sd = (math.inf if moment == "mean" else mean), math.inf
-        return mean, sd
 
     def assumptions(self) -> tuple[str, ...]:
         """What the answer rests on, a sentence each."""

@@ -14,7 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.beta_tails import log_density, log_norm
+from bayes_dp.bayes.beta_tails import log_norm
+from bayes_dp.beta import log_density
 
 __all__ = ["Slices", "WeightedDensities", "log_slices", "upper_bound"]
 

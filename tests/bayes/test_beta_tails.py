@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bayes_dp.bayes.beta_tails import BetaTails, log_density, log_norm, log_peak
+from bayes_dp.bayes.beta_tails import BetaTails, log_norm
+from bayes_dp.beta import log_density, log_peak
 
 PAIRS = [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (0, 1000), (3, 1000), (500, 1000), (1000, 1000), (37, 5000)]
 

@@ -337,3 +337,64 @@ def test_a_prior_that_the_data_contradict():
     free = exact(counts, 1e-3, prior_epsilon=dist.HalfNormal(0.1))
     np.testing.assert_allclose(post.marginals["epsilon"].cdf(epsilon + 5 / 8000), np.cumsum(weights[:, 0]), atol=2e-3)
     assert 1.0 < free.quantile(0.05) < free.quantile(0.95) < 3.5
+
+
+# Odd priors ----------------------------------------------------------------------------------------------------------
+
+THREE = bdp.ErrorCounts([12, 8, 20], 100, [55, 70, 41], 100)
+
+
+@pytest.mark.parametrize("b", [1e4, 1e5])
+def test_strength_all_but_known_to_be_zero(b):
+    """The posterior is then a ridge along s = 0, thinner than any grid's step, and that of the fixed strength."""
+    sharp, fixed = bdp.estimate(THREE, 1e-3, prior_strength=f"Beta(1, {b})"), bdp.estimate(THREE, 1e-3, strength=0.0)
+    for p in (0.05, 0.5, 0.95):
+        assert sharp.quantile(p) == pytest.approx(fixed.quantile(p), rel=2e-3)
+    assert sharp.log_evidence == pytest.approx(fixed.log_evidence, abs=2e-3)
+
+
+def test_priors_far_beyond_the_data():
+    """There the likelihood of ε falls like 1/ε, as only strengths below a level over ε explain the counts."""
+    post = bdp.estimate(THREE, 1e-3, prior_epsilon="Uniform(100, 110)")
+    for p in (0.05, 0.5, 0.95):
+        assert post.quantile(p) == pytest.approx(100 * 1.1**p, rel=1e-3)
+    whole = bdp.estimate(THREE, 1e-3, prior_epsilon="Uniform(40, 600)")
+    assert whole.quantile([0.05, 0.5, 0.95]) == pytest.approx(40 * 15 ** np.array([0.05, 0.5, 0.95]), rel=5e-3)
+    assert bdp.estimate(THREE, 1e-3).delta_at(300.0).interval(0.9) == pytest.approx((0.05, 0.95), abs=1e-3)
+
+
+@pytest.mark.parametrize("prior", ["Pareto(1, 2.5)", "InverseGamma(3, 3)", "LogNormal(0, 2)"])
+def test_means_under_heavy_tails(prior):
+    """E ε = ∫ P(ε > x) dx, here over log x."""
+    post = bdp.estimate(THREE, 1e-3, prior_epsilon=prior)
+    t = np.linspace(np.log(1e-3), np.log(1e5), 200_001)
+    above = 1 - post.marginals["epsilon"].cdf(np.exp(t))
+    assert post.mean == pytest.approx(1e-3 + np.trapezoid(above * np.exp(t), t), rel=2e-3)
+
+
+def test_moments_that_do_not_exist_are_not_given():
+    """At strength 0 the likelihood tends to a constant as ε grows, so that the tail is the prior's."""
+    cauchy, pareto, light = (
+        bdp.estimate(THREE, 1e-3, prior_epsilon=p, strength=0.0)
+        for p in ("HalfCauchy(1)", "Pareto(1, 1.5)", "Pareto(1, 3)")
+    )
+    assert np.isnan([cauchy.mean, cauchy.sd, pareto.sd]).all()
+    assert np.isfinite([cauchy.median, light.mean, light.sd]).all()
+    assert "so heavy" in cauchy.warnings[0]
+    assert light.warnings == ()
+    assert cauchy.to_dict()["estimates"]["epsilon"]["mean"] is None
+    assert "nan" in cauchy.summary()
+
+
+@pytest.mark.parametrize("delta", [1e-310, 1e-300, 1e-120])
+def test_tiny_delta_is_as_none(delta):
+    one, none = bdp.estimate(THREE, delta), bdp.estimate(THREE, 0.0)
+    assert one.interval() == pytest.approx(none.interval(), rel=1e-9)
+
+
+def test_counts_beyond_the_digits_are_refused():
+    counts = bdp.ErrorCounts([1, 2], [10, 2**40], [1, 2], 10)
+    with pytest.raises(
+        bdp.InputError, match=r"at most 100000000 challenges of a base, but negatives\[1\] is 1099511627776"
+    ):
+        bdp.estimate(counts, 1e-3)

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.files import Source, write_text_atomically
-from bayes_dp.parsing import csv_table, json_table
-from bayes_dp.table import IntArray, Table, columns_of, count_arrays, labels, show, whole_numbers
+from bayes_dp.parsing import csv_table, file_table, frame_table, json_table
+from bayes_dp.table import IntArray, Table, chosen_rows, count_arrays, labels, show, whole_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,19 +129,17 @@ class ErrorCounts:
                     f"{table.place(name, None)} is {show(stated)} in the file, but {show(value)} was given"
                 )
         how = dict(table.settings) | wanted
-        return cls._from_table(table, how.get("design", "repeated"), how.get("examples"))
+        try:
+            return cls._from_table(table, how.get("design", "repeated"), how.get("examples"))
+        except InputError as error:
+            if str(error).startswith(("design ", "examples ")):  # which know of no file
+                raise InputError(f"{table.place('', None).rstrip(': ')}: {error}") from None
+            raise
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, *, design: str = "repeated", examples: int | None = None) -> ErrorCounts:
         """From a pandas DataFrame with the columns of a CSV file; its index is ignored."""
-        import pandas as pd
-
-        if not isinstance(frame, pd.DataFrame):
-            raise InputError(f"frame must be a pandas DataFrame, not {type(frame).__name__}")
-        headings = [str(heading) for heading in frame.columns]
-        places = columns_of(headings, "frame")
-        columns = {column: frame.iloc[:, k].to_numpy() for column, k in places.items()}
-        return cls._from_table(Table(columns, {c: headings[k] for c, k in places.items()}), design, examples)
+        return cls._from_table(frame_table(frame), design, examples)
 
     @classmethod
     def _from_table(cls, table: Table, design: str, examples: int | None) -> ErrorCounts:
@@ -154,14 +152,9 @@ class ErrorCounts:
         cls, path: str | os.PathLike[str], *, design: str | None = None, examples: int | None = None
     ) -> ErrorCounts:
         """From a file, by its suffix: .json, or .csv, .tsv, .txt."""
-        if not isinstance(path, str | os.PathLike):
-            raise InputError(f"path must be a path, not {type(path).__name__}")
-        suffix = os.path.splitext(os.fspath(path))[1].lower()
-        if suffix == ".json":
+        if os.path.splitext(os.fspath(path) if isinstance(path, str | os.PathLike) else "")[1].lower() == ".json":
             return cls.from_json(path, design=design, examples=examples)
-        if suffix in (".csv", ".tsv", ".txt"):
-            return cls.from_csv(path, design="repeated" if design is None else design, examples=examples)
-        raise InputError(f"{show(os.fspath(path))} must end in .csv, .tsv, .txt or .json, not {show(suffix)}")
+        return cls._from_table(file_table(path), "repeated" if design is None else design, examples)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists under the names of the fields; fields that are None are left out."""
@@ -215,12 +208,7 @@ class ErrorCounts:
 
     def __getitem__(self, index: int | slice | ArrayLike) -> ErrorCounts:
         """The chosen bases: by a number, a slice, an array of numbers or an array of booleans of shape (n,)."""
-        chosen = index if isinstance(index, slice) else np.asarray(index)
-        if isinstance(chosen, np.ndarray) and not chosen.size:
-            chosen = slice(0)  # NumPy takes [] for an array of floats
-        rows = np.atleast_1d(np.arange(len(self))[chosen])
-        if rows.ndim > 1 or not rows.size:
-            raise InputError(f"the index must choose at least one base, from 0 to {len(self) - 1}, not {show(index)}")
+        rows = chosen_rows(index, len(self), "base")
         columns = {name: getattr(self, name)[rows] for name in _COUNTS.values()}
         return self._with(columns | {name: [texts[i] for i in rows] for name, texts in self._labels().items()})
 

@@ -1,30 +1,44 @@
-"""Tables of counts read from CSV and JSON files."""
+"""Tables read from CSV files, JSON files and DataFrames."""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
+import os
 import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayes_dp.checks import InputError
 from bayes_dp.files import Source, read_text
-from bayes_dp.table import ACCEPTED, LOWEST, MAX_COUNT, Table, columns_of, is_known, not_whole, show
+from bayes_dp.table import COUNTS, Layout, Table, columns_of, is_number, show
 
-__all__ = ["MAX_ROWS", "csv_table", "json_table"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MAX_ROWS", "csv_table", "file_table", "frame_table", "json_table"]
 
 MAX_ROWS = 1_000_000
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _SPACE_AFTER_QUOTE = re.compile(r'" +(?=[,;\t]|$)')
 
 
-def csv_table(source: Source) -> Table:
+def file_table(path: str | os.PathLike[str], layout: Layout = COUNTS) -> Table:
+    """A file, by its suffix: .json, or .csv, .tsv, .txt."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path, not {type(path).__name__}")
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix == ".json":
+        return json_table(path, layout)
+    if suffix in (".csv", ".tsv", ".txt"):
+        return csv_table(path, layout)
+    raise InputError(f"{show(os.fspath(path))} must end in .csv, .tsv, .txt or .json, not {show(suffix)}")
+
+
+def csv_table(source: Source, layout: Layout = COUNTS) -> Table:
     """A CSV file (or one separated by semicolons or tabs) with headings; lines that start with "#" are comments."""
     name, text = read_text(source)
     if text.count("\n") > 2 * MAX_ROWS:  # seen before any memory goes into lines and cells
@@ -32,13 +46,16 @@ def csv_table(source: Source) -> Table:
     lines = _lines(text)
     top, header = next(lines, (0, ""))
     if not top:
-        raise InputError(f"{name} is empty: column headings such as fp,n0,fn,n1 and rows of counts are needed")
-    delimiter, headings = _header(header, f"{name}, line {top}")
-    places = columns_of(headings, f"{name}, line {top}")
+        raise InputError(
+            f"{name} is empty: column headings such as {layout.example} and rows of {layout.content} are needed"
+        )
+    delimiter, headings = _header(header, f"{name}, line {top}", layout)
+    places = columns_of(headings, f"{name}, line {top}", layout)
     shown = {column: _one_line(headings[k]) for column, k in places.items()}
-    columns: dict[str, Any] = {column: array("q") if column in LOWEST else [] for column in places}
-    counts = [(places[c], shown[c], LOWEST[c], values) for c, values in columns.items() if c in LOWEST]
-    labels = [(places[c], values) for c, values in columns.items() if c not in LOWEST]
+    kinds = layout.cells
+    columns: dict[str, Any] = {column: array(kinds[column].typecode) if column in kinds else [] for column in places}
+    numbers = [(places[c], c, kinds[c].read, values.append) for c, values in columns.items() if c in kinds]
+    labels = [(places[c], values.append) for c, values in columns.items() if c not in kinds]
     line_of_row = array("q")
     for number, line in lines:
         try:
@@ -54,24 +71,38 @@ def csv_table(source: Source) -> Table:
             )
         if len(line_of_row) == MAX_ROWS:
             raise _too_many_rows(name)
-        for k, heading, low, values in counts:
-            value = _whole(cells[k])
-            if value is None or not low <= value <= MAX_COUNT:
-                raise not_whole(f"{name}, line {number}: {heading}", low, cells[k])
-            values.append(value)
-        for k, values in labels:
-            values.append(cells[k])
+        for k, column, read, append in numbers:
+            value = read(cells[k])
+            if value is None:
+                raise InputError(
+                    f"{name}, line {number}: {shown[column]} must be {kinds[column].wanted}, not {show(cells[k])}"
+                )
+            append(value)
+        for k, append in labels:
+            append(cells[k])
         line_of_row.append(number)
     if not line_of_row:
-        raise InputError(f"{name} has column headings (line {top}) but no rows of counts")
+        raise InputError(f"{name} has column headings (line {top}) but no rows of {layout.content}")
     return Table(
-        {column: memoryview(values) if column in LOWEST else values for column, values in columns.items()},
+        {column: memoryview(values) if column in kinds else values for column, values in columns.items()},
         shown,
         lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
     )
 
 
-def json_table(source: Source) -> Table:
+def frame_table(frame: pd.DataFrame, layout: Layout = COUNTS) -> Table:
+    """A pandas DataFrame with the columns of a CSV file; its index is ignored."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"frame must be a pandas DataFrame, not {type(frame).__name__}")
+    headings = [str(heading) for heading in frame.columns]
+    places = columns_of(headings, "frame", layout)
+    columns = {column: frame.iloc[:, k].to_numpy() for column, k in places.items()}
+    return Table(columns, {column: headings[k] for column, k in places.items()})
+
+
+def json_table(source: Source, layout: Layout = COUNTS) -> Table:
     """A JSON object of columns, {"fp": [...], "n0": 100, ...}, or a list of row objects."""
     name, text = read_text(source)
 
@@ -89,15 +120,19 @@ def json_table(source: Source) -> Table:
     except RecursionError:
         raise InputError(f"{name}: JSON nested too deeply; an object of columns or a list of rows is needed") from None
     if isinstance(content, dict):
-        return _json_columns(name, content)
+        return _json_columns(name, content, layout)
     if isinstance(content, list):
-        return _json_rows(name, content)
+        return _json_rows(name, content, layout)
     raise InputError(f"{name} must hold an object of columns or a list of row objects, not {show(content)}")
 
 
-def _json_columns(name: str, content: dict[str, Any]) -> Table:
+def _json_columns(name: str, content: dict[str, Any], layout: Layout) -> Table:
     keys = list(content)
-    places = {c: k for c, k in columns_of(keys, name).items() if c in LOWEST or content[keys[k]] is not None}
+    places = {
+        column: k
+        for column, k in columns_of(keys, name, layout).items()
+        if column not in layout.optional or content[keys[k]] is not None
+    }
     columns = {column: content[keys[k]] for column, k in places.items()}
     if any(isinstance(values, list) and len(values) > MAX_ROWS for values in columns.values()):
         raise _too_many_rows(name)
@@ -105,13 +140,13 @@ def _json_columns(name: str, content: dict[str, Any]) -> Table:
         columns,
         {column: _one_line(keys[k]) for column, k in places.items()},
         lambda heading, row: f"{name}: {heading}{'' if row is None else f'[{row}]'}",
-        settings={key: content[key] for key in ("design", "examples") if content.get(key) is not None},
+        settings={key: content[key] for key in layout.settings if content.get(key) is not None},
     )
 
 
-def _json_rows(name: str, rows: list[Any]) -> Table:
+def _json_rows(name: str, rows: list[Any], layout: Layout) -> Table:
     if not rows:
-        raise InputError(f"{name} has no rows of counts")
+        raise InputError(f"{name} has no rows of {layout.content}")
     if len(rows) > MAX_ROWS:
         raise _too_many_rows(name)
     columns: dict[str, list[Any]] = {}
@@ -119,9 +154,14 @@ def _json_rows(name: str, rows: list[Any]) -> Table:
     for i, row in enumerate(rows):
         if not isinstance(row, dict):
             raise InputError(f"{name}: [{i}] must be a row object, not {show(row)}")
+        if stated := [key for key in layout.settings if key in row]:
+            raise InputError(
+                f"{name}: [{i}] states {show(stated[0])}, which holds for all rows: write an object of columns, or give"
+                " it at the call"
+            )
         keys = tuple(row)
         if keys not in known:
-            known[keys] = columns_of(keys, f"{name}: [{i}]")
+            known[keys] = columns_of(keys, f"{name}: [{i}]", layout)
         columns = columns or {column: [] for column in known[keys]}
         if known[keys].keys() != columns.keys():
             raise InputError(
@@ -145,7 +185,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _header(line: str, where: str) -> tuple[str, list[str]]:
+def _header(line: str, where: str, layout: Layout) -> tuple[str, list[str]]:
     """The separator and the headings: the separator is the one that gives most of the known headings."""
     found: list[tuple[int, int, str, list[str]]] = []
     for delimiter in ",;\t":
@@ -154,12 +194,14 @@ def _header(line: str, where: str) -> tuple[str, list[str]]:
         except csv.Error as error:
             problem = error
         else:
-            found.append((sum(map(is_known, cells)), len(cells), delimiter, cells))
+            found.append((sum(map(layout.is_known, cells)), len(cells), delimiter, cells))
     if not found:
         raise _not_csv(where, line, problem)
     _, _, delimiter, headings = max(found, key=lambda each: each[:2])
-    if any(headings) and all(_NUMBER.fullmatch(cell) for cell in headings if cell):
-        raise InputError(f"{where}: column headings are needed, not the numbers {show(line)}; accepted are {ACCEPTED}")
+    if any(headings) and all(is_number(cell) for cell in headings if cell):
+        raise InputError(
+            f"{where}: column headings are needed, not the numbers {show(line)}; accepted are {layout.accepted}"
+        )
     return delimiter, headings
 
 
@@ -173,19 +215,6 @@ def _cells(line: str, delimiter: str) -> list[str]:
         line = _SPACE_AFTER_QUOTE.sub('"', line)
         cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
     return [cell.strip() for cell in cells]
-
-
-def _whole(text: str) -> int | None:
-    """The whole number that a field holds; None where it holds none, or one beyond MAX_COUNT."""
-    if len(text) <= 15 and text.isascii() and text.isdigit():
-        return int(text)
-    if not _NUMBER.fullmatch(text):
-        return None
-    try:
-        number = Decimal(text)  # exact, where float would round 0.99999999999999999 to 1
-    except InvalidOperation:  # an exponent beyond all bounds
-        return None
-    return int(number) if -MAX_COUNT <= number <= MAX_COUNT and number == number.to_integral_value() else None
 
 
 def _json_number(text: str) -> int | float | str:

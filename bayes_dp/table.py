@@ -1,12 +1,18 @@
-"""A table of counts as it was given: its headings, the checks of its cells, and what a message calls each of them."""
+"""A table as it was given: its headings, the checks of its cells, and what a message calls each of them.
+
+A `Layout` says which columns a kind of table has. That of error counts is here, with the checks of counts.
+"""
 
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -16,16 +22,18 @@ from numpy.typing import NDArray
 from bayes_dp.checks import InputError
 
 __all__ = [
-    "ACCEPTED",
-    "LOWEST",
+    "COUNTS",
     "MAX_COUNT",
+    "Cells",
     "IntArray",
+    "Layout",
     "Table",
+    "chosen_rows",
     "columns_of",
     "count_arrays",
-    "is_known",
+    "is_number",
     "labels",
-    "not_whole",
+    "real_number",
     "show",
     "whole_numbers",
 ]
@@ -34,27 +42,45 @@ IntArray = NDArray[np.int64]
 
 MAX_COLUMNS = 1_000
 MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
-LOWEST = {"fp": 0, "n0": 1, "fn": 0, "n1": 1, "tp": 0, "tn": 0}
-ACCEPTED = (
-    "fp, n0, fn, n1 (or false_positives, negatives, false_negatives, positives; or x, n0, y, n1; or tp, fp, tn, fn)"
-)
 
-# Column -> its accepted headings, compared without case, spaces, "-" and "_".
-_HEADINGS = {
-    "fp": ("fp", "falsepositives", "x"),
-    "n0": ("n0", "negatives"),
-    "fn": ("fn", "falsenegatives", "y"),
-    "n1": ("n1", "positives"),
-    "tp": ("tp", "truepositives"),
-    "tn": ("tn", "truenegatives"),
-    "base": ("base",),
-    "group": ("group",),
-}
-_COLUMN = {heading: column for column, headings in _HEADINGS.items() for heading in headings}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_INFINITIES = {sign + name: float(sign + name) for sign in ("", "+", "-") for name in ("inf", "infinity")}
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a column of numbers, as they stand in a text file."""
+
+    typecode: str  # of the `array.array` that holds the column
+    read: Callable[[str], float | None]  # from the text of a cell to its value; None where it holds none
+    wanted: str  # what a cell must hold, in a message
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns that a kind of table may have, under short names, and what messages say about it."""
+
+    headings: Mapping[str, tuple[str, ...]]  # what a column may be called: in small letters, without spaces, "-", "_"
+    cells: Mapping[str, Cells]  # of the columns of numbers; the others hold labels
+    needed: tuple[tuple[str, ...], ...]  # at least one column of each tuple must be there
+    optional: tuple[str, ...]  # columns that may be null in JSON
+    accepted: str  # the headings, in a message
+    example: str  # a heading line
+    content: str  # what a row holds, in the plural
+    settings: tuple[str, ...] = ()  # what a JSON object may state beside its columns
+
+    @cached_property
+    def column(self) -> dict[str, str]:
+        """Accepted heading -> column."""
+        return {heading: column for column, headings in self.headings.items() for heading in headings}
+
+    def is_known(self, heading: str) -> bool:
+        """Whether a heading is one of those that are read."""
+        return _plain(heading) in self.column
 
 
 @dataclass(frozen=True)
@@ -69,34 +95,105 @@ class Table:
     place: Callable[[str, int | None], str] = lambda heading, row: heading if row is None else f"{heading}[{row}]"
     settings: Mapping[str, Any] = field(default_factory=dict)  # "design" and "examples", where a file states them
 
+    def namer(self, column: str) -> Callable[[int | None], str]:
+        """What a message calls the cells of a column, by their rows."""
+        return lambda row: self.place(self.headings[column], row)
 
-def columns_of(headings: Sequence[str], where: str) -> dict[str, int]:
+
+def real_number(text: str) -> float | None:
+    """The number that a text holds, infinities too; None where it holds none, or a finite one beyond float64."""
+    if not _NUMBER.fullmatch(text):
+        return _INFINITIES.get(text.lower())
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number in decimal notation, however large."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _whole_number(text: str) -> int | None:
+    """The whole number that a text holds; None where it holds none, or one beyond MAX_COUNT."""
+    if len(text) <= 15 and text.isascii() and text.isdigit():
+        return int(text)
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        number = Decimal(text)  # exact, where float would round 0.99999999999999999 to 1
+    except InvalidOperation:  # an exponent beyond all bounds
+        return None
+    return int(number) if -MAX_COUNT <= number <= MAX_COUNT and number == number.to_integral_value() else None
+
+
+def _count_from(text: str, low: int) -> int | None:
+    number = _whole_number(text)
+    return number if number is not None and number >= low else None
+
+
+def _count(low: int) -> Cells:
+    return Cells("q", lambda text: _count_from(text, low), f"a whole number from {low} to 2**53")
+
+
+_LOWEST = {"fp": 0, "n0": 1, "fn": 0, "n1": 1, "tp": 0, "tn": 0}
+COUNTS = Layout(
+    headings={
+        "fp": ("fp", "falsepositives", "x"),
+        "n0": ("n0", "negatives"),
+        "fn": ("fn", "falsenegatives", "y"),
+        "n1": ("n1", "positives"),
+        "tp": ("tp", "truepositives"),
+        "tn": ("tn", "truenegatives"),
+        "base": ("base",),
+        "group": ("group",),
+    },
+    cells={column: _count(low) for column, low in _LOWEST.items()},
+    needed=(("fp",), ("n0", "tn"), ("fn",), ("n1", "tp")),
+    optional=("base", "group"),
+    accepted="fp, n0, fn, n1 (or false_positives, negatives, false_negatives, positives; or x, n0, y, n1; "
+    "or tp, fp, tn, fn)",
+    example="fp,n0,fn,n1",
+    content="counts",
+    settings=("design", "examples"),
+)
+
+
+def columns_of(headings: Sequence[str], where: str, layout: Layout = COUNTS) -> dict[str, int]:
     """Column -> its place among `headings`; an error for headings that are repeated or missing begins with `where`."""
     if len(headings) > MAX_COLUMNS:
         raise InputError(f"{where}: {len(headings)} columns are more than the {MAX_COLUMNS} that are read")
     found: dict[str, int] = {}
     for k, heading in enumerate(headings):
-        column = _COLUMN.get(_plain(heading), heading)
-        if column in found and _plain(heading):
+        column = layout.column.get(_plain(heading), heading)
+        if column in found and column in layout.headings:
             first = found[column]
             raise InputError(
                 f"{where}: the headings {show(headings[first])} (column {first + 1}) and {show(heading)} "
                 f"(column {k + 1}) name the same column"
             )
         found[column] = k
-    needed: tuple[tuple[str, ...], ...] = (("fp",), ("n0", "tn"), ("fn",), ("n1", "tp"))
-    missing = [choice for choice in needed if not found.keys() & set(choice)]
+    missing = [choice for choice in layout.needed if not found.keys() & set(choice)]
     if missing:
+        names = ", ".join(" or ".join(choice) for choice in missing)
         raise InputError(
-            f"{where}: no column for {', '.join(' or '.join(choice) for choice in missing)}{_hint(missing, headings)}; "
-            f"accepted headings are {ACCEPTED}, found {show(list(headings))}"
+            f"{where}: no column for {names}{_hint(missing, headings, layout)}; "
+            f"accepted headings are {layout.accepted}, found {show(list(headings))}"
         )
-    return {column: k for column, k in found.items() if column in _HEADINGS}
+    return {column: k for column, k in found.items() if column in layout.headings}
 
 
-def is_known(heading: str) -> bool:
-    """Whether a heading is one of those that are read."""
-    return _plain(heading) in _COLUMN
+def chosen_rows(index: Any, n: int, row: str) -> NDArray[np.intp]:
+    """The rows that an index chooses out of n: a number, a slice, an array of numbers or of booleans of shape (n,).
+
+    `row` says what a row is, in the message when none is chosen.
+    """
+    chosen = index if isinstance(index, slice) else np.asarray(index)
+    if isinstance(chosen, np.ndarray) and not chosen.size:
+        chosen = slice(0)  # NumPy takes [] for an array of floats
+    rows = np.atleast_1d(np.arange(n)[chosen])
+    if rows.ndim > 1 or not rows.size:
+        raise InputError(f"the index must choose at least one {row}, from 0 to {n - 1}, not {show(index)}")
+    return rows
 
 
 def count_arrays(table: Table) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -105,7 +202,7 @@ def count_arrays(table: Table) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     Negatives are fp + tn and positives fn + tp where the table has those columns instead (or too).
     """
     place, headings = table.place, table.headings
-    arrays = {c: whole_numbers(v, LOWEST[c], _namer(table, c)) for c, v in table.columns.items() if c in LOWEST}
+    arrays = {c: whole_numbers(v, _LOWEST[c], table.namer(c)) for c, v in table.columns.items() if c in _LOWEST}
     n = arrays["fp"].size
     for column, values in arrays.items():
         if values.ndim == 0 and column in ("n0", "n1"):
@@ -122,7 +219,7 @@ def count_arrays(table: Table) -> tuple[IntArray, IntArray, IntArray, IntArray]:
             name = f"({headings[errors]} + {headings[right]})"
             if (bad := (both < 1) | (both > MAX_COUNT)).any():
                 i = int(np.argmax(bad))
-                raise not_whole(place(name, i), 1, both[i])
+                raise _not_whole(place(name, i), 1, both[i])
             if total in arrays and (bad := both != arrays[total]).any():
                 i = int(np.argmax(bad))
                 raise InputError(f"{place(headings[total], i)} must be {name} = {both[i]}, not {arrays[total][i]}")
@@ -165,19 +262,22 @@ def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> In
             cells[i] = cell = cell.item()
         number = isinstance(cell, Real) and not isinstance(cell, bool)
         if not number or not low <= cell <= MAX_COUNT or cell != int(cell):
-            raise not_whole(name(i if shape else None), low, cell)
+            raise _not_whole(name(i if shape else None), low, cell)
     return np.array([int(cell) for cell in cells], dtype=np.int64).reshape(shape)
 
 
-def labels(table: Table, column: str, n: int) -> tuple[str, ...] | None:
-    """The labels of a column as n strings of one line each, without the spaces around them; None if there are none."""
+def labels(table: Table, column: str, n: int, row: str = "base") -> tuple[str, ...] | None:
+    """The labels of a column as n strings of one line each, without the spaces around them; None if there are none.
+
+    `row` says what a row of the table is, in messages.
+    """
     if column not in table.columns:
         return None
     heading = table.headings[column]
     values = np.asarray(table.columns[column], dtype=object)
     if values.shape != (n,):
         found = f"{values.size}" if values.ndim == 1 else show(table.columns[column])
-        raise InputError(f"{table.place(heading, None)} must hold {n} labels, one per base, not {found}")
+        raise InputError(f"{table.place(heading, None)} must hold {n} labels, one per {row}, not {found}")
     texts = []
     for i, label in enumerate(values.tolist()):
         text = label if type(label) is str else str(label) if isinstance(label, str | int | np.integer) else "\0"
@@ -187,11 +287,6 @@ def labels(table: Table, column: str, n: int) -> tuple[str, ...] | None:
             )
         texts.append(text.strip())
     return tuple(texts)
-
-
-def not_whole(place: str, low: int, value: object) -> InputError:
-    """The error for a cell that does not hold a count."""
-    return InputError(f"{place} must be a whole number from {low} to 2**53, not {show(value)}")
 
 
 def show(value: object) -> str:
@@ -209,22 +304,22 @@ def _whole_array(array: NDArray[Any], low: int, name: Callable[[int | None], str
     good = (wide >= low) & (wide <= MAX_COUNT) & (wide == np.floor(wide))  # False for NaN
     if not good.all():
         i = int(np.argmin(good))
-        raise not_whole(name(i if array.ndim else None), low, array.reshape(-1)[i])
+        raise _not_whole(name(i if array.ndim else None), low, array.reshape(-1)[i])
     return array.astype(np.int64)
 
 
-def _namer(table: Table, column: str) -> Callable[[int | None], str]:
-    return lambda row: table.place(table.headings[column], row)
+def _not_whole(place: str, low: int, value: object) -> InputError:
+    return InputError(f"{place} must be a whole number from {low} to 2**53, not {show(value)}")
 
 
 def _plain(heading: str) -> str:
     return re.sub(r"[\s_-]+", "", heading).lower()
 
 
-def _hint(missing: Sequence[Sequence[str]], headings: Sequence[str]) -> str:
+def _hint(missing: Sequence[Sequence[str]], headings: Sequence[str], layout: Layout) -> str:
     """Which of the unknown headings may be a misspelling of a missing one."""
-    unknown = {_plain(heading): heading for heading in headings if not is_known(heading)}
-    wanted = [alias for choice in missing for column in choice for alias in _HEADINGS[column]]
+    unknown = {_plain(heading): heading for heading in headings if not layout.is_known(heading)}
+    wanted = [alias for choice in missing for column in choice for alias in layout.headings[column]]
     pairs = [(alias, near) for alias in wanted for near in difflib.get_close_matches(alias, unknown, 1, 0.5)]
     if not pairs:
         return ""

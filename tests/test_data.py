@@ -628,9 +628,25 @@ def test_headings_that_are_repeated(tmp_path: Path):
     assert csv_refusal(tmp_path, "fp,n0,fn,n1,False-Positives\n1,2,3,4,5\n") == (
         ", line 1: the headings 'fp' (column 1) and 'False-Positives' (column 5) name the same column"
     )
-    assert csv_refusal(tmp_path, "note,fp,n0,fn,n1,note\n1,2,3,4,5,6\n") == (
-        ", line 1: the headings 'note' (column 1) and 'note' (column 6) name the same column"
-    )
+
+
+def test_other_headings_may_be_repeated(tmp_path: Path):
+    path = tmp_path / "counts.csv"
+    path.write_text("note,fp,n0,fn,n1,note\n1,2,3,4,5,6\n")
+    assert ErrorCounts.from_csv(path) == ErrorCounts([2], 3, [4], 5)
+
+
+def test_json_settings_name_the_file(tmp_path: Path):
+    path = tmp_path / "counts.json"
+    for text, message in (
+        ('{"fp": [1], "n0": 2, "fn": [1], "n1": 2, "design": 3}', 'design must be "repeated"'),
+        ('{"fp": [1], "n0": 2, "fn": [1], "n1": 2, "design": "one_run", "examples": "a"}', "examples must be"),
+        ('[{"fp": 1, "n0": 2, "fn": 1, "n1": 2, "design": "cross_fed"}]', "[0] states 'design'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError) as caught:
+            ErrorCounts.read(path)
+        assert str(caught.value).startswith(f"{path}: {message}")
 
 
 @pytest.mark.parametrize("first", ["3,100,5,100", "3;100;5;100", "3.5\t1e3\t-5\t+1", '"3","100","5","100"'])

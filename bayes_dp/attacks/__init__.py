@@ -1,0 +1,1 @@
+"""From what an attack measured to guesses of membership."""

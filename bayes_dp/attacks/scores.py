@@ -1,0 +1,187 @@
+"""Guesses from scores: the highest scores are called members, the lowest non-members, the others are left open.
+
+How many guesses are best is not known beforehand, and whoever tries several numbers and reports the best must pay for
+it. A choice says which numbers are tried and how:
+
+- `Fixed(n)`: n guesses, decided before looking;
+- `Bonferroni(numbers)`: the best of k numbers, each judged at error probability p/k;
+- `Split(numbers)`: the number that is best on one part of the examples, judged on the other part;
+- `Uncorrected(numbers)`: the best of k numbers, each judged at p, which is not valid for k > 1.
+
+Where scores are equal at the border, a seeded coin decides: equal scores are put into a uniformly random order. Which
+examples are guessed, and how, depends on the scores, the choice and the seeds, and never on who is a member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.guess_table import GuessTable
+from bayes_dp.guesses import Guesses
+from bayes_dp.table import IntArray, show, whole_numbers
+
+__all__ = ["Bonferroni", "Choice", "Fixed", "Sides", "Split", "Uncorrected", "guess", "ranked"]
+
+Sides = Literal["both", "members"]
+
+_FEWEST = 10  # guesses, of the numbers that are tried when none are given
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """n guesses, at least 1, decided before looking."""
+
+    n: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", _whole("n", self.n))
+
+    def numbers_for(self, examples: int) -> tuple[int, ...]:
+        """The number for a table of so many examples, as a tuple."""
+        if self.n > examples:
+            raise InputError(f"n must be at most the {examples} examples, not {self.n}")
+        return (self.n,)
+
+
+@dataclass(frozen=True, init=False)
+class _Several:
+    numbers: tuple[int, ...] | None
+
+    def __init__(self, numbers: ArrayLike | None = None) -> None:
+        object.__setattr__(self, "numbers", None if numbers is None else _different(numbers))
+
+    def numbers_for(self, examples: int) -> tuple[int, ...]:
+        """The numbers for a table of so many examples: as given, or m, m // 2, m // 4, … down to 10, rising."""
+        if self.numbers is None:
+            halves = [examples >> i for i in range(examples.bit_length()) if examples >> i >= _FEWEST]
+            return tuple(reversed(halves or [examples]))
+        for i, n in enumerate(self.numbers):
+            if n > examples:
+                raise InputError(f"numbers[{i}] must be at most the {examples} examples, not {n}")
+        return self.numbers
+
+
+@dataclass(frozen=True, init=False)
+class Bonferroni(_Several):
+    """The best of k different numbers of guesses, each judged at error probability p/k.
+
+    Without `numbers` these are m, m // 2, m // 4, … down to 10, for m examples.
+    """
+
+
+@dataclass(frozen=True, init=False)
+class Uncorrected(_Several):
+    """The best of k different numbers of guesses, each judged at error probability p: not valid for k > 1.
+
+    Without `numbers` these are m, m // 2, m // 4, … down to 10, for m examples.
+    """
+
+
+@dataclass(frozen=True, init=False)
+class Split(_Several):
+    """The number of guesses that is best on one part of the examples, judged on the other part.
+
+    The first part, the pilot, is a random share `fraction` of the examples, drawn with `seed`. The numbers are meant
+    for the whole table and shrink with each part: n becomes round(n · fraction) guesses on the pilot and
+    round(n · (1 − fraction)) on the part that is kept, in both at least 1 and at most the examples of the part. So the
+    same share of the examples is guessed everywhere. Without `numbers` these are m, m // 2, m // 4, … down to 10, for
+    m examples.
+    """
+
+    fraction: float = 0.5
+    seed: int = 0
+
+    def __init__(self, numbers: ArrayLike | None = None, fraction: float = 0.5, seed: int = 0) -> None:
+        super().__init__(numbers)
+        share = one_number("fraction", fraction, 0, 1, low_open=True, high_open=True)
+        object.__setattr__(self, "fraction", share)
+        object.__setattr__(self, "seed", seed_of(seed))
+
+
+Choice = Fixed | Bonferroni | Split | Uncorrected
+
+
+def guess(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: int = 0) -> Guesses:
+    """Guess the most extreme scores and count how many guesses are right, for each number of guesses of `choice`.
+
+    With `sides` "both", of n guesses the n − n // 2 highest scores are called members and the n // 2 lowest
+    non-members, so the odd one is a member; with "members", the n highest are called members. A whole number n means
+    `Fixed(n)`. `seed` is that of the coin between equal scores.
+
+    `Guesses` are for examples that were members by fair coins, so propensities other than 1/2 are refused.
+    """
+    if not isinstance(table, GuessTable):
+        raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
+    if isinstance(choice, int | np.integer) and not isinstance(choice, bool):
+        choice = Fixed(int(choice))
+    if not isinstance(choice, Choice):
+        raise InputError(f"choice must be Fixed, Bonferroni, Split, Uncorrected or a whole number, not {show(choice)}")
+    if not isinstance(sides, str) or sides not in get_args(Sides):
+        raise InputError(f'sides must be "both" or "members", not {show(sides)}')
+    rng = _coin(seed)
+    if table.propensity is not None and (unfair := table.propensity != 0.5).any():
+        i = int(np.argmax(unfair))
+        raise InputError(f"propensity[{i}] must be 0.5 (a fair coin) for guesses, not {show(table.propensity[i])}")
+    numbers = choice.numbers_for(len(table))
+    if isinstance(choice, Split):
+        pilot, kept = table.split(choice.fraction, choice.seed)
+        made, correct = _counted(kept, _scaled(numbers, 1 - choice.fraction, len(kept)), sides, rng)
+        tried, right = _counted(pilot, _scaled(numbers, choice.fraction, len(pilot)), sides, rng)
+        return Guesses(len(kept), made, correct, "split", Guesses(len(pilot), tried, right, "uncorrected"))
+    made, correct = _counted(table, np.array(numbers), sides, rng)
+    if isinstance(choice, Fixed):
+        return Guesses(len(table), made, correct, "fixed")
+    return Guesses(len(table), made, correct, "bonferroni" if isinstance(choice, Bonferroni) else "uncorrected")
+
+
+def ranked(table: GuessTable, seed: int = 0) -> NDArray[np.intp]:
+    """The rows of the table from the lowest to the highest score, shape (n,), equal scores in a random order.
+
+    `guess` uses this order, and for `Split` such an order of each part.
+    """
+    return _ranked(table.score, _coin(seed))
+
+
+def _coin(seed: int) -> np.random.Generator:
+    # A stream of its own, because Split draws with a seed too, and often with the same one
+    return np.random.default_rng(np.random.SeedSequence(seed_of(seed), spawn_key=(1,)))
+
+
+def _ranked(score: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
+    shuffled = rng.permutation(len(score))
+    return shuffled[np.argsort(score[shuffled], kind="stable")]
+
+
+def _counted(table: GuessTable, numbers: IntArray, sides: Sides, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """The guesses made and those that are right, both of shape (k,), for k numbers of guesses."""
+    lowest = numbers // 2 if sides == "both" else np.zeros_like(numbers)
+    highest = numbers - lowest
+    members = np.concatenate([[0], np.cumsum(table.member[_ranked(table.score, rng)])])  # among the i lowest scores
+    return numbers, members[-1] - members[len(table) - highest] + lowest - members[lowest]
+
+
+def _scaled(numbers: Sequence[int], share: float, most: int) -> IntArray:
+    """Numbers for the whole table shrunk to a part of `most` examples, shape (k,)."""
+    return np.array([min(max(round(n * share), 1), most) for n in numbers])
+
+
+def _whole(name: str, value: ArrayLike) -> int:
+    number = whole_numbers(value, 1, lambda row: name)
+    if number.ndim:
+        raise InputError(f"{name} must be one whole number, not {show(value)}")
+    return int(number)
+
+
+def _different(numbers: ArrayLike) -> tuple[int, ...]:
+    checked = np.atleast_1d(whole_numbers(numbers, 1, lambda row: "numbers" if row is None else f"numbers[{row}]"))
+    first: dict[int, int] = {}
+    for i, n in enumerate(checked.tolist()):
+        if first.setdefault(n, i) != i:
+            raise InputError(f"numbers[{i}] must differ from numbers[{first[n]}], but both are {n}")
+    return tuple(first)

@@ -1,4 +1,4 @@
-"""What the audits return: a lower bound that holds with a given confidence, or an estimate that bounds nothing."""
+"""What the audits return: a lower bound with its confidence, a credible interval, or an estimate that is neither."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bayes_dp.checks import InputError
 from bayes_dp.files import write_text_atomically
 from bayes_dp.result import Provenance, finite, show
 
-__all__ = ["Estimate", "LowerBound"]
+__all__ = ["CredibleInterval", "Estimate", "LowerBound"]
 
-Kind = Literal["lower_bound", "estimate"]
+Kind = Literal["lower_bound", "posterior", "estimate"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Finding:
     upper: float = math.inf  # the other end of a two-sided interval
     warnings: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)  # intermediate numbers, fit for JSON
-    at: Callable[[float], LowerBound] | None = field(default=None, repr=False, compare=False)
+    at: Callable[[float], _Finding] | None = field(default=None, repr=False, compare=False)
 
     kind: ClassVar[Kind]
 
@@ -44,8 +44,8 @@ class _Finding:
         """The value and the upper end, which is infinite unless the method gives one."""
         return self.value, self.upper
 
-    def epsilon_at(self, delta: float) -> LowerBound:
-        """The bound on ε at another δ, from the same data with the same settings."""
+    def epsilon_at(self, delta: float) -> _Finding:
+        """The statement on ε at another δ, from the same data with the same settings."""
         if self.at is None:
             raise InputError(f"the method {self.provenance.method} gives no bound on epsilon at another delta")
         return self.at(delta)
@@ -107,6 +107,19 @@ class LowerBound(_Finding):
         return (
             f"{self.parameter} >= {show(self.value)}{self._known()} with confidence {100 * self.confidence:g}%"
             f" ({self.provenance.method})"
+        )
+
+
+class CredibleInterval(_Finding):
+    """With the given posterior probability (the `confidence`), the parameter lies between `value` and `upper`."""
+
+    kind = "posterior"
+
+    def statement(self) -> str:
+        """The interval in words."""
+        return (
+            f"{self.parameter} is between {show(self.value)} and {show(self.upper)}{self._known()} with probability"
+            f" {100 * self.confidence:g}% ({self.provenance.method})"
         )
 
 

@@ -1,0 +1,311 @@
+"""Bounds on ε from the error counts of repeated, independent runs: intervals of the two rates, and the accuracy.
+
+An attack with error rates (α, β) against an (ε,δ)-DP mechanism has (α, β) ∈ R(ε,δ), so that bounds on the rates give a
+lower bound on ε. The upper end of a two-sided interval bounds what this attack achieves, and not the mechanism.
+
+With several bases each is judged at error probability p/n, and the largest bound counts (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayes_dp.audits.joint_beta import JointBeta
+from bayes_dp.bound import CredibleInterval, LowerBound
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.region import level
+from bayes_dp.result import Provenance
+from bayes_dp.tradeoff import fraction, scalar
+
+__all__ = [
+    "accuracy",
+    "clopper_pearson",
+    "clopper_pearson_lower",
+    "clopper_pearson_upper",
+    "epsilon_from_rates",
+    "jeffreys",
+    "joint_beta",
+    "katz",
+]
+
+Floats = NDArray[np.float64]
+Rates = tuple[Floats, Floats]
+
+_REPEATED = "The runs of each base are independent of each other, half of them without and half with the example."
+_UPPER = "The upper end bounds what this attack achieves, and not what a better one could."
+
+
+# One rate -------------------------------------------------------------------------------------------------------------
+
+
+def clopper_pearson_lower(errors: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
+    """The rate below which `errors` of `trials` or more have a probability below p; 0 for none (Clopper, Pearson 1934).
+
+    The p-quantile of Beta(k, n−k+1). Arrays broadcast.
+    """
+    k, n = np.broadcast_arrays(np.asarray(errors, float), np.asarray(trials, float))
+    return scalar(np.where(k > 0, special.betaincinv(np.maximum(k, 1.0), n - k + 1, p), 0.0))
+
+
+def clopper_pearson_upper(errors: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
+    """The rate above which `errors` of `trials` or fewer have a probability below p; 1 for all of them.
+
+    The (1−p)-quantile of Beta(k+1, n−k).
+    """
+    k, n = np.broadcast_arrays(np.asarray(errors, float), np.asarray(trials, float))
+    return scalar(np.where(k < n, special.betainccinv(k + 1, np.maximum(n - k, 1.0), p), 1.0))
+
+
+def _jeffreys_lower(k: Floats, n: Floats, p: float) -> Floats:
+    return np.where(k > 0, special.betaincinv(k + 0.5, n - k + 0.5, p), 0.0)
+
+
+def _jeffreys_upper(k: Floats, n: Floats, p: float) -> Floats:
+    return np.where(k < n, special.betainccinv(k + 0.5, n - k + 0.5, p), 1.0)
+
+
+# Both rates -----------------------------------------------------------------------------------------------------------
+
+
+def epsilon_from_rates(false_positive_rate: ArrayLike, false_negative_rate: ArrayLike, delta: ArrayLike) -> Floats:
+    """max(0, log((1−δ−β)/α), log((1−δ−α)/β)): the least ε that allows these rates to an attack that is no worse than
+    chance. For one that is, α + β > 1, this is 0, and `region.level` gives the ε of the opposite decisions.
+    """
+    alpha, beta = (
+        fraction("false_positive_rate", false_positive_rate),
+        fraction("false_negative_rate", false_negative_rate),
+    )
+    rest = 1 - fraction("delta", delta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = (
+            np.where(rest - b > a, np.log(np.maximum(rest - b, 0.0)) - np.log(a), 0.0)
+            for a, b in ((alpha, beta), (beta, alpha))
+        )
+    return scalar(np.maximum(one, other))
+
+
+def _rectangle_upper(low: Rates, high: Rates, delta: float) -> Floats:
+    """The largest level of a point of the rectangle [low, high] of rates, on either side of α + β = 1."""
+    corners = level(low[0], low[1], delta), level(high[0], high[1], delta)
+    return np.maximum(*corners)
+
+
+def _two_sided(low: Rates, high: Rates, delta: float) -> tuple[Floats, Floats]:
+    """The smallest and the largest level of the points of the rectangle [low, high]."""
+    below = epsilon_from_rates(*high, delta)
+    above = epsilon_from_rates(1 - low[0], 1 - low[1], delta)
+    return np.maximum(below, above), _rectangle_upper(low, high, delta)
+
+
+def clopper_pearson(
+    counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sided: bool = False
+) -> LowerBound:
+    """From exact (Clopper-Pearson) bounds of both rates, each at half of the error probability p = 1 − confidence.
+
+    ε ≥ max(0, log((1−δ−β̄)/ᾱ), log((1−δ−ᾱ)/β̄)) with the upper bounds ᾱ, β̄. An attack worse than chance gives 0.
+    `two_sided` takes lower and upper bounds at p/4 each: all four hold at once, so that the lower end may use the
+    attack or its opposite, and there is an upper end.
+    """
+    return _from_rates(
+        counts, delta, confidence, two_sided, "clopper-pearson", (clopper_pearson_lower, clopper_pearson_upper)
+    )
+
+
+def jeffreys(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sided: bool = False) -> LowerBound:
+    """Like `clopper_pearson`, with the quantiles of Beta(k+½, n−k+½): shorter, right on average, not guaranteed."""
+    return _from_rates(counts, delta, confidence, two_sided, "jeffreys", (_jeffreys_lower, _jeffreys_upper))
+
+
+RateBound = Callable[[Floats, Floats, float], Floats]
+
+
+def _from_rates(
+    counts: ErrorCounts,
+    delta: float,
+    confidence: float,
+    two_sided: bool,
+    method: str,
+    bounds: tuple[RateBound, RateBound],
+) -> LowerBound:
+    delta, p = _question(counts, delta, confidence)
+    x, n0, y, n1 = _columns(counts)
+    share = p / len(counts) / (4 if two_sided else 2)
+    high = bounds[1](x, n0, share), bounds[1](y, n1, share)
+    if two_sided:
+        low = bounds[0](x, n0, share), bounds[0](y, n1, share)
+        lower, upper = _two_sided(low, high, delta)
+    else:
+        lower, upper = epsilon_from_rates(*high, delta), np.full(len(counts), math.inf)
+    sentences = ["The errors of a base are binomial."]
+    if method == "jeffreys":
+        invalid = "Jeffreys intervals hold their confidence on average over the rates, and not at every rate."
+    else:
+        invalid = ""
+
+    def again(d: float) -> LowerBound:
+        return _from_rates(counts, d, confidence, two_sided, method, bounds)
+
+    return _bound(counts, delta, confidence, method, lower, upper, sentences, invalid, again)
+
+
+def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sided: bool = False) -> LowerBound:
+    """From the normal approximation of the log ratios (1−δ−β)/α and (1−δ−α)/β (Katz et al. 1978, at δ = 0).
+
+    The variance of log((1−δ−β̂)/α̂) is about β(1−β)/(N1 (1−δ−β)²) + (1−α)/(N0 α). Half an error is added to both sides
+    of both rates where a count is 0 or all. Each ratio is judged at p/2 (two-sided: p/4 at each end).
+    """
+    delta, p = _question(counts, delta, confidence)
+    x, n0, y, n1 = _columns(counts)
+    extreme = (x == 0) | (x == n0) | (y == 0) | (y == n1)
+    alpha, beta = (np.where(extreme, (k + 0.5) / (n + 1), k / n) for k, n in ((x, n0), (y, n1)))
+    z = float(-special.ndtri(p / len(counts) / (4 if two_sided else 2)))
+    ends = []
+    for a, m, b, n in ((alpha, n0, beta, n1), (beta, n1, alpha, n0)):
+        gap = np.maximum(1 - delta - b, 1e-300)
+        spread = np.sqrt(b * (1 - b) / (n * gap**2) + (1 - a) / (m * a))
+        centre = np.where(1 - delta - b > 0, np.log(gap / a), -math.inf)
+        ends.append((centre - z * spread, centre + z * spread))
+    lower = np.maximum(0.0, np.maximum(ends[0][0], ends[1][0]))
+    upper = np.maximum(0.0, np.maximum(ends[0][1], ends[1][1])) if two_sided else np.full(len(counts), math.inf)
+    sentences = ["The log ratios of the observed rates are normal with their estimated variances."]
+    invalid = "The normal approximation does not guarantee the confidence, least of all with few errors."
+
+    def again(d: float) -> LowerBound:
+        return katz(counts, d, confidence=confidence, two_sided=two_sided)
+
+    return _bound(counts, delta, confidence, "katz", lower, upper, sentences, invalid, again)
+
+
+def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> LowerBound:
+    """From the number of correct decisions v = 2N−X−Y, where N0 = N1 = N.
+
+    v is a sum of 2N independent Bernoulli variables whose probabilities have a mean of at most q = 1 − (1−δ)/(1+e^ε).
+    By Hoeffding (1956), P[correct ≥ v] ≤ P[Binomial(2N, q) ≥ v] wherever v ≥ 2Nq + 1, and no union bound over δ is
+    needed. The bound is the ε of the largest q with both v ≥ 2Nq + 1 and a tail of at most p.
+    """
+    delta, p = _question(counts, delta, confidence)
+    x, n0, y, n1 = _columns(counts)
+    if (unequal := n0 != n1).any():
+        i = int(np.argmax(unequal))
+        raise InputError(
+            f"the accuracy bound needs as many negatives as positives, but base {_name(counts, i)} has {n0[i]:.0f} and"
+            f" {n1[i]:.0f}"
+        )
+    right = n0 + n1 - x - y
+    q = np.minimum(clopper_pearson_lower(right, n0 + n1, p / len(counts)), (right - 1) / (n0 + n1))
+    q = np.maximum(q, 0.5)
+    with np.errstate(divide="ignore"):
+        lower = np.log(np.maximum(q - delta, 0.0) / (1 - q))
+    lower = np.maximum(0.0, lower)
+    sentences = ["The decisions on the runs of a base are made alike for all of them, before looking at the truth."]
+    upper = np.full(len(counts), math.inf)
+
+    def again(d: float) -> LowerBound:
+        return accuracy(counts, d, confidence=confidence)
+
+    return _bound(counts, delta, confidence, "accuracy", lower, upper, sentences, "", again)
+
+
+def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, prior: float = 0.5) -> CredibleInterval:
+    """The equal-tailed credible interval of one attack's ε (`joint_beta.py`), under Beta(prior, prior) on either rate.
+
+    For one base only: several attacks would each have their own ε.
+    """
+    delta, p = _question(counts, delta, confidence)
+    if len(counts) != 1:
+        raise InputError(f"joint_beta is for one base, not {len(counts)}: choose one, as in counts[0]")
+    prior = one_number("prior", prior, 0.5)
+    x, n0, y, n1 = (int(column[0]) for column in _columns(counts))
+    posterior = JointBeta(x, n0, y, n1, delta, prior)
+    low, high = posterior.quantile(p / 2), posterior.quantile(1 - p / 2)
+
+    def again(d: float) -> CredibleInterval:
+        return joint_beta(counts, d, confidence=confidence, prior=prior)
+
+    return CredibleInterval(
+        parameter="epsilon",
+        value=low,
+        upper=high,
+        confidence=confidence,
+        assumptions=(
+            _REPEATED,
+            f"δ = {delta:g} is known.",
+            "This attack is the strongest possible: the interval is of the attack's ε.",
+            f"Before the data, the two error rates are independent, each with the law Beta({prior:g}, {prior:g}).",
+        ),
+        provenance=_provenance(counts, delta, confidence, "joint-beta", prior=prior),
+        invalid=_caution(counts),
+        details={"median": posterior.quantile(0.5)},
+        at=again,
+    )
+
+
+# What they share ------------------------------------------------------------------------------------------------------
+
+
+def _question(counts: ErrorCounts, delta: Any, confidence: Any) -> tuple[float, float]:
+    """δ and the error probability p, checked."""
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+    if counts.design == "one_run":
+        raise InputError(
+            'counts of the design "one_run" are guesses on one model, which depend on each other: intervals of their'
+            " rates do not hold; use one_run or f_dp"
+        )
+    delta = one_number("delta", delta, 0.0, 1.0)
+    return delta, 1 - one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+
+
+def _columns(counts: ErrorCounts) -> tuple[Floats, Floats, Floats, Floats]:
+    columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
+    x, n0, y, n1 = (column.astype(np.float64) for column in columns)
+    return x, n0, y, n1
+
+
+def _name(counts: ErrorCounts, i: int) -> str:
+    return str(i) if counts.base is None else repr(counts.base[i])
+
+
+def _caution(counts: ErrorCounts) -> str:
+    if counts.design != "cross_fed":
+        return ""
+    return "The runs were cross-fed, so their errors are in truth correlated: the statement may be too strong."
+
+
+def _provenance(counts: ErrorCounts, delta: float, confidence: float, method: str, **settings: Any) -> Provenance:
+    return Provenance(method, counts.digest(), {"delta": delta}, {}, {"confidence": confidence, **settings})
+
+
+def _bound(
+    counts: ErrorCounts,
+    delta: float,
+    confidence: float,
+    method: str,
+    lower: Floats,
+    upper: Floats,
+    sentences: list[str],
+    invalid: str,
+    again: Callable[[float], LowerBound],
+) -> LowerBound:
+    """The largest of the bases' bounds, all of which hold at once."""
+    n, best = len(counts), int(np.argmax(lower))
+    several = (f"The largest of {n} bounds, each with confidence 1 − {1 - confidence:.3g}/{n}.",) if n > 1 else ()
+    return LowerBound(
+        parameter="epsilon",
+        value=float(lower[best]),
+        upper=float(upper.max()),
+        confidence=confidence,
+        assumptions=(_REPEATED, f"δ = {delta:g} is known.", *sentences, *several)
+        + ((_UPPER,) if math.isfinite(upper.max()) else ()),
+        provenance=_provenance(counts, delta, confidence, method, two_sided=bool(np.isfinite(upper).any())),
+        invalid=_caution(counts) or invalid,
+        details={"base": _name(counts, best), "bounds": lower.tolist()},
+        at=again,
+    )

@@ -1,0 +1,127 @@
+"""PANORAMIA's measurement (Kazmi et al. 2024): how much better an attack tells members from generated examples than a
+baseline does that never sees the model.
+
+Whether an example is a member or a generated one is decided by a fair coin. Among the r examples that a classifier
+takes for members, tp are. If the generator is c-close to the members' distribution and the model ε-DP, then
+P[Binomial(r, sigmoid(c)) ≥ tp] bounds the chance of such a baseline, and with c + ε that of such an attack; hence lower
+bounds of c and of c + ε at p/2 each, over all thresholds that are looked at (Propositions 1 and 2, Algorithm 1 with
+"inf" where it prints "sup"). With (c,γ)-closeness and (ε,δ)-DP, the tests are those of `one_run.p_value` with γ and
+γ + δ − γδ in δ's place (Appendix E; Proposition 4 misprints 2mδ for the baseline).
+
+The difference of two lower bounds is no lower bound: where the generator is worse than the baseline can tell, c is
+larger than its bound and ε smaller than the difference. Only with real non-members is c = 0 known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp.audits.one_run import lower_bounds
+from bayes_dp.bound import Estimate, LowerBound
+from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.guess_table import GuessTable
+from bayes_dp.result import Provenance
+
+__all__ = ["panoramia"]
+
+Floats = NDArray[np.float64]
+
+
+def panoramia(
+    attack: GuessTable | ErrorCounts,
+    baseline: GuessTable | ErrorCounts | None = None,
+    *,
+    delta: float = 0.0,
+    gamma: float = 0.0,
+    confidence: float = 0.95,
+    thresholds: ArrayLike | None = None,
+) -> Estimate | LowerBound:
+    """ε̃ = max(0, {c+ε}_lb − c_lb), an estimate; without a baseline c = 0, and it is a lower bound of ε.
+
+    Parameters
+    ----------
+    attack : scores of members and non-members by an attack that sees the model, or the counts of its decisions.
+    baseline : the same examples scored without the model. None says that the non-members are real ones, drawn as the
+        members were, so that nothing but the model tells them apart.
+    delta, gamma : of (ε,δ)-DP and of the (c,γ)-closeness of the generator.
+    confidence : with which c_lb and {c+ε}_lb hold, both at once.
+    thresholds : an example is taken for a member from such a score on; by default every score that occurs. Each
+        threshold is judged at an equal share of the error probability, so a few, chosen in advance, serve better.
+    """
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    gamma = one_number("gamma", gamma, 0.0, 1.0, high_open=True)
+    confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    p, both = 1 - confidence, gamma + delta - gamma * delta
+    if baseline is None and gamma > 0:
+        raise InputError("gamma is for generated non-members, which a baseline must be given for")
+    bound, threshold, tests = _log_odds("attack", attack, thresholds, both, p if baseline is None else p / 2)
+    details: dict[str, Any] = {"threshold": threshold, "thresholds": tests}
+    coin = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
+    several = f"The best of {tests} thresholds counts, each judged at an equal share of the error probability."
+    digest = hashlib.sha256(attack.digest().encode())
+    settings = {"confidence": confidence, "gamma": gamma}
+    if baseline is None:
+        return LowerBound(
+            parameter="epsilon",
+            value=bound,
+            confidence=confidence,
+            assumptions=(
+                coin,
+                "The non-members are real examples, drawn as the members were (c = 0).",
+                f"δ = {delta:g} is known.",
+                several,
+            ),
+            provenance=Provenance("panoramia", digest.hexdigest(), {"delta": delta}, {}, settings),
+            details=details,
+            at=lambda d: panoramia(attack, delta=d, confidence=confidence, thresholds=thresholds),
+        )
+    closeness, base_threshold, base_tests = _log_odds("baseline", baseline, thresholds, gamma, p / 2)
+    digest.update(baseline.digest().encode())
+    return Estimate(
+        parameter="epsilon",
+        value=max(0.0, bound - closeness),
+        confidence=confidence,
+        assumptions=(
+            coin,
+            "The baseline is as good at telling generated examples from real ones as any classifier that does not see"
+            " the model: were it not, the estimate would be too large.",
+            f"δ = {delta:g} and γ = {gamma:g} are known.",
+            several,
+        ),
+        provenance=Provenance("panoramia", digest.hexdigest(), {"delta": delta}, {}, settings),
+        details=details
+        | {
+            "c_lower_bound": closeness,
+            "c_plus_epsilon_lower_bound": bound,
+            "baseline_threshold": base_threshold,
+            "baseline_thresholds": base_tests,
+        },
+        at=lambda d: panoramia(attack, baseline, delta=d, gamma=gamma, confidence=confidence, thresholds=thresholds),
+    )
+
+
+def _log_odds(
+    name: str, given: Any, thresholds: ArrayLike | None, slack: float, p: float
+) -> tuple[float, float | None, int]:
+    """The largest lower bound of the log odds of being a member when taken for one, its threshold, and how many there
+    were."""
+    if isinstance(given, ErrorCounts):
+        whole = given.pool()
+        tp, fp = int(whole.positives[0] - whole.false_negatives[0]), int(whole.false_positives[0])
+        examples = given.examples or int(whole.negatives[0] + whole.positives[0])
+        return float(lower_bounds(examples, tp + fp, tp, slack, p)), None, 1
+    if not isinstance(given, GuessTable):
+        raise InputError(f"{name} must be a GuessTable or ErrorCounts, not {type(given).__name__}")
+    order = np.argsort(given.score)
+    score, members = given.score[order], np.append(0, np.cumsum(given.member[order]))
+    cuts = np.unique(given.score) if thresholds is None else np.atleast_1d(numbers("thresholds", thresholds))
+    below = np.searchsorted(score, cuts, side="left")
+    taken, right = len(given) - below, members[-1] - members[below]
+    bounds = lower_bounds(len(given), taken, right, slack, p / len(cuts))
+    best = int(np.argmax(bounds))
+    return float(bounds[best]), float(cuts[best]) if bounds[best] > 0 else None, len(cuts)

@@ -38,7 +38,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rates = tuple[Floats, Floats]
 
-_REPEATED = "The runs of each base are independent of each other, half of them without and half with the example."
+_REPEATED = "The runs of each base are independent of each other."
 _UPPER = "The upper end bounds what this attack achieves, and not what a better one could."
 
 

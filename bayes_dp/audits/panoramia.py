@@ -62,7 +62,9 @@ def panoramia(
     bound, threshold, tests = _log_odds("attack", attack, thresholds, both, p if baseline is None else p / 2)
     details: dict[str, Any] = {"threshold": threshold, "thresholds": tests}
     coin = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
-    several = f"The best of {tests} thresholds counts, each judged at an equal share of the error probability."
+    several = "The threshold was decided before looking at which decisions are right."
+    if tests > 1:
+        several = f"The best of {tests} thresholds counts, each judged at an equal share of the error probability."
     digest = hashlib.sha256(attack.digest().encode())
     settings = {"confidence": confidence, "gamma": gamma}
     if baseline is None:

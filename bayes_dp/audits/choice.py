@@ -1,0 +1,135 @@
+"""What the audits of guesses share: the largest rejected parameter, and which row of the guesses may be looked at.
+
+A lower bound is the supremum of the rejected values of a privacy parameter, and 0 if none is rejected. An error
+probability p is spent as the rule of `Guesses` says: "fixed" and "split" judge one row at p, "bonferroni" judges each
+of k rows at p/k, and "uncorrected" judges each at p, which is not valid for k > 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp.checks import InputError, numbers
+from bayes_dp.data import ErrorCounts
+from bayes_dp.guesses import Guesses
+from bayes_dp.table import MAX_COUNT
+
+__all__ = ["ASSUMPTIONS", "Choice", "Lower", "as_guesses", "choose", "largest_rejected", "trials"]
+
+FloatArray = NDArray[np.float64]
+Lower = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]  # (examples, made, correct, p), (k,) -> (k,)
+
+ASSUMPTIONS = (
+    "Each example was in the training set by its own fair coin, independent of the others and unknown to the guesser.",
+    "All guesses were made from one trained model.",
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The bound `value` of the chosen `row`, which was judged at error probability `level`."""
+
+    value: float
+    row: int
+    level: float
+    assumption: str  # how the row was chosen, a sentence
+    invalid: str  # a sentence where the rule does not keep the error probability, else empty
+    counts: dict[str, int]  # examples, made and correct of that row
+
+
+def choose(guesses: Guesses, p: float, lower: Lower) -> Choice:
+    """The bound at error probability p under the rule of `guesses`; of equal bounds the first counts."""
+    k, rule, invalid = len(guesses), guesses.rule, ""
+    level = p / k if rule == "bonferroni" else p
+    if guesses.pilot is not None:
+        row = int(np.argmax(_bounds(guesses.pilot, p, lower)))
+        value = float(_bounds(guesses, p, lower, slice(row, row + 1))[0])
+        assumption = "The number of guesses was chosen on other examples of the same audit, which the bound leaves out."
+    else:
+        values = _bounds(guesses, level, lower)
+        row = int(np.argmax(values))
+        value = float(values[row])
+        if k == 1:
+            assumption = "The number of guesses was decided before looking at which were correct."
+        elif rule == "bonferroni":
+            assumption = (
+                f"The {k} numbers of guesses were decided in advance, and each was judged at error probability p/{k}."
+            )
+        else:
+            assumption = f"The best of {k} numbers of guesses was taken, without a correction for that."
+            invalid = f"The best of {k} numbers of guesses was taken, so the bound is wrong more often than it says."
+    counts = {"examples": guesses.examples, "made": int(guesses.made[row]), "correct": int(guesses.correct[row])}
+    return Choice(value, row, level, assumption, invalid, counts)
+
+
+def as_guesses(given: Any) -> Guesses:
+    """Guesses as they are; error counts of the design "one_run" as one row of guesses."""
+    if isinstance(given, Guesses):
+        return given
+    if isinstance(given, ErrorCounts):
+        return Guesses.from_counts(given)
+    raise InputError(f"guesses must be Guesses or ErrorCounts, not {type(given).__name__}")
+
+
+def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[FloatArray, ...]:
+    """The three numbers as float64 arrays of one shape, checked: whole, with 0 ≤ correct ≤ made ≤ examples."""
+    given = {"examples": examples, "made": made, "correct": correct}
+    arrays = np.broadcast_arrays(*(numbers(name, value, 0, MAX_COUNT) for name, value in given.items()))
+    checked = dict(zip(given, arrays, strict=True))
+    for name, value in checked.items():
+        if (bad := value != np.floor(value)).any():
+            raise InputError(f"{name} must be whole numbers, not {float(value[bad][0])!r}")
+    for name, most in (("made", "examples"), ("correct", "made")):
+        if (bad := checked[name] > checked[most]).any():
+            raise InputError(
+                f"{name} must be at most {most}, {checked[most][bad][0]:.0f}, not {checked[name][bad][0]:.0f}"
+            )
+    return arrays
+
+
+def largest_rejected(
+    margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray], high: FloatArray, precision: float = 4e-16
+) -> FloatArray:
+    """Supremum in [0, high] of the x with a positive margin, (n,): 0 if there are none, to a relative `precision`.
+
+    `margin(x, i)` is positive where x is rejected in problem i, both of shape (≤ n,). It changes its sign once, and the
+    result is on the rejected side. Chandrupatla's bracketing ("A new hybrid quadratic/bisection algorithm", Adv. Eng.
+    Software 1997): inverse quadratic interpolation where the last three points allow it, else halving.
+    """
+    result = np.zeros_like(high)
+    left: NDArray[np.intp] = np.flatnonzero(high > 0)
+    a: FloatArray = np.zeros(len(left))
+    b: FloatArray = high[left]
+    fa, fb = margin(a, left), margin(b, left)
+    result[left[fb > 0]] = b[fb > 0]
+    keep = (fa > 0) & ~(fb > 0)
+    left, (a, b, fa, fb) = left[keep], (values[keep] for values in (a, b, fa, fb))
+    t = np.full(len(left), 0.5)
+    while len(left):
+        x = a + t * (b - a)
+        fx = margin(x, left)
+        same = (fx > 0) == (fa > 0)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        width = precision * np.maximum(np.where(fa > 0, a, b), 1e-3)
+        keep = np.abs(b - a) > width
+        result[left[~keep]] = np.where(fa > 0, a, b)[~keep]
+        left, (a, b, c, fa, fb, fc) = left[keep], (values[keep] for values in (a, b, c, fa, fb, fc))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a NaN means halving
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+            t = np.where((phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi) & np.isfinite(t), t, 0.5)
+        least = 0.5 * width[keep] / np.abs(b - a)
+        t = np.clip(t, least, 1 - least)
+    return result
+
+
+def _bounds(guesses: Guesses, p: float, lower: Lower, rows: slice = slice(None)) -> FloatArray:
+    made, correct = (values[rows].astype(np.float64) for values in (guesses.made, guesses.correct))
+    return lower(np.full(len(made), float(guesses.examples)), made, correct, p)

@@ -1,0 +1,372 @@
+"""The audit of one training run for f-differential privacy.
+
+Of m examples, each in the training set by its own fair coin, `made` were guessed and c = `correct` of these rightly. If
+the training is f-DP and the chance of at least c correct guesses is p or more, then the recursion
+
+    r[c] = p c/m,  h[c] = p (made − c)/m,  and for k = c−1, …, 0
+    h[k] = max(h[k+1], f̄⁻¹(r[k+1])),  r[k] = r[k+1] + k/(made − k) · (h[k] − h[k+1])
+
+ends with r[0] + h[0] ≤ made/m (Mahloujifar, Melis, Chaudhuri, "Auditing f-differential privacy in one run", 2024,
+Algorithm 3). Here f̄⁻¹(y) = inf {x : 1 − f(x) ≥ y}, the `inverse` of `tradeoff`. If it ends above, f is rejected at
+error probability p. The maximum changes no decision; with it both sequences grow, so the recursion is at rest as soon
+as h is.
+
+The slack τ is for examples whose absence is simulated by a law within total variation τ of the true one:
+f̄_τ⁻¹(y) = max(0, f̄⁻¹(y) − τ) (Theorem 5 on auditing f-DP with distribution shift, of the observational audit).
+
+A family of trade-off functions that leak more as one parameter grows turns the test into a lower bound, the largest
+rejected parameter. It is at most the one with f̄⁻¹(p c/m) = p (made − c)/m, which for Gaussian DP is
+Φ⁻¹(p c/m) − Φ⁻¹(p (made − c)/m): there the recursion does not start. So many guesses, even good ones, show little; few
+sure ones show more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayes_dp.audits.choice import ASSUMPTIONS, as_guesses, choose, largest_rejected, trials
+from bayes_dp.bound import LowerBound
+from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.guesses import Guesses
+from bayes_dp.result import Provenance
+from bayes_dp.table import show
+from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction
+
+__all__ = ["GAUSSIAN", "LAPLACE", "Family", "approx", "f_dp", "lower_bounds", "p_value", "rejects", "trace"]
+
+FloatArray = NDArray[np.float64]
+Member = Callable[[float], TradeOffFunction]
+
+_FEW = 24  # up to so many pairs, Python's floats are faster than arrays
+_HIGHEST = 750.0  # e^{−750} is 0: no larger ε, nor μ, is told apart
+_LARGEST_EXPONENT = 709.0
+_PRECISION = 1e-13  # of a lower bound; of the order of the rounding errors of 100 000 steps
+
+
+@dataclass(frozen=True)
+class Family:
+    """Trade-off functions by one parameter ≥ 0, `member(parameter)`, which leak more as it grows.
+
+    Where they are known in closed form, `inverse(parameter, y)` is f̄⁻¹(y), vectorised, and `limit(y, h)` the least
+    parameter with f̄⁻¹(y) ≤ h.
+    """
+
+    parameter: str
+    member: Member
+    inverse: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    limit: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+
+
+# Families -------------------------------------------------------------------------------------------------------------
+
+
+def _gaussian_inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
+    return np.asarray(special.ndtr(special.ndtri(y) - mu))
+
+
+def _gaussian_limit(y: FloatArray, h: FloatArray) -> FloatArray:
+    return np.asarray(special.ndtri(y) - special.ndtri(np.minimum(h, 1.0)))
+
+
+def _laplace_inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
+    alpha, shrink = 1 - y, np.exp(-mu)
+    steep = 1 - np.exp(np.minimum(mu, _LARGEST_EXPONENT)) * np.minimum(alpha, shrink / 2)
+    middle = shrink / (4 * np.maximum(alpha, np.maximum(shrink / 2, 5e-324)))
+    return np.where(alpha <= shrink / 2, steep, np.where(alpha <= 0.5, middle, shrink * y))
+
+
+def _laplace_limit(y: FloatArray, h: FloatArray) -> FloatArray:
+    upper = np.where(h <= 0.5, -np.log(4 * h * (1 - y)), np.log((1 - h) / (1 - y)))
+    return np.where(y <= 0.5, np.log(y / h), upper)
+
+
+GAUSSIAN = Family("mu", Gaussian, _gaussian_inverse, _gaussian_limit)
+LAPLACE = Family("laplace", Laplace, _laplace_inverse, _laplace_limit)
+
+
+def approx(delta: float) -> Family:
+    """(ε, δ)-DP with the given δ, by ε."""
+
+    def inverse(epsilon: FloatArray, y: FloatArray) -> FloatArray:
+        steep = 1 - delta - np.exp(np.minimum(epsilon, _LARGEST_EXPONENT)) * (1 - y)
+        return np.maximum(0.0, np.maximum(steep, np.exp(-epsilon) * (y - delta)))
+
+    def limit(y: FloatArray, h: FloatArray) -> FloatArray:
+        flat = np.log(np.maximum(y - delta, 0.0) / h)
+        return np.maximum(flat, np.log(np.maximum(1 - delta - h, 0.0) / (1 - y)))
+
+    return Family("epsilon", lambda epsilon: ApproxDP(epsilon, delta), inverse, limit)
+
+
+def _family_of(trade_off: TradeOffFunction) -> tuple[Family, float]:
+    """A family that holds the trade-off function, and its parameter there."""
+    match trade_off:
+        case Gaussian(mu):
+            return GAUSSIAN, mu
+        case Laplace(mu):
+            return LAPLACE, mu
+        case ApproxDP(epsilon, delta):
+            return approx(delta), epsilon
+    return Family("", lambda _: trade_off, lambda _, y: trade_off.inverse(y)), 0.0
+
+
+def _scalar_inverse(trade_off: TradeOffFunction, tau: float) -> Callable[[float], float]:
+    """f̄_τ⁻¹ for one Python float in (0, 1), which is a tenth of the time of arrays of shape (1,)."""
+    plain = _plain_inverse(trade_off)
+    return plain if tau == 0 else lambda y: max(0.0, plain(y) - tau)
+
+
+def _plain_inverse(trade_off: TradeOffFunction) -> Callable[[float], float]:
+    match trade_off:
+        case Gaussian(mu):
+            quantile, erfc, scale = NormalDist().inv_cdf, math.erfc, math.sqrt(0.5)
+            return lambda y: 0.5 * erfc(scale * (mu - quantile(y)))
+        case Laplace(mu):
+            shrink, grow = math.exp(-mu), math.exp(min(mu, _LARGEST_EXPONENT))
+
+            def laplace(y: float) -> float:
+                if y <= 0.5:
+                    return shrink * y
+                return shrink / (4 * (1 - y)) if 1 - y > shrink / 2 else 1 - grow * (1 - y)
+
+            return laplace
+        case ApproxDP(epsilon, delta):
+            shrink, grow = math.exp(-epsilon), math.exp(min(epsilon, _LARGEST_EXPONENT))
+            most = 1 - delta
+
+            def approx_dp(y: float) -> float:
+                steep, flat = most - grow * (1 - y), shrink * (y - delta)
+                larger = steep if steep > flat else flat
+                return larger if larger > 0 else 0.0
+
+            return approx_dp
+    return lambda y: float(trade_off.inverse(y))
+
+
+# The recursion --------------------------------------------------------------------------------------------------------
+
+
+def trace(
+    trade_off: TradeOffFunction, examples: int, made: int, correct: int, p: float, tau: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """The sequences r and h of the recursion, each of shape (correct + 1,), for inspection."""
+    m, n, c = (int(value) for value in trials(examples, made, correct))
+    p = float(_probability(p))
+    r, h, tau = np.empty(c + 1), np.empty(c + 1), _slack(tau)
+    r[c], h[c] = p * c / max(m, 1), p * (n - c) / max(m, 1)
+    for k in range(c - 1, -1, -1):
+        h[k] = max(h[k + 1], float(trade_off.inverse(min(r[k + 1], 1.0))) - tau)
+        r[k] = r[k + 1] + k / (n - k) * (h[k] - h[k + 1])
+    return r, h
+
+
+def rejects(
+    trade_off: TradeOffFunction,
+    examples: ArrayLike,
+    made: ArrayLike,
+    correct: ArrayLike,
+    p: ArrayLike,
+    tau: float = 0.0,
+) -> NDArray[np.bool_]:
+    """Whether so many correct guesses have a chance of less than p under f-DP; the arguments broadcast."""
+    family, parameter = _family_of(trade_off)
+    m, n, c, level = np.broadcast_arrays(*trials(examples, made, correct), _probability(p))
+    margin = _margins(family, _slack(tau), np.full(m.size, parameter), *_flat(m, n, c, level))
+    return (margin > 0).reshape(m.shape)[()]
+
+
+def p_value(
+    trade_off: TradeOffFunction, examples: ArrayLike, made: ArrayLike, correct: ArrayLike, tau: float = 0.0
+) -> FloatArray:
+    """The least p at which f is rejected, 1 if there is none; the arguments broadcast."""
+    family, parameter = _family_of(trade_off)
+    m, n, c = trials(examples, made, correct)
+    shape, (m, n, c), tau = m.shape, _flat(m, n, c), _slack(tau)
+
+    def margin(minus_log_p: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+        p = np.minimum(np.exp(-minus_log_p), 1 - 1e-12)  # at 1 itself the recursion may begin at its end, r = 1
+        return _margins(family, tau, np.full(len(i), parameter), m[i], n[i], c[i], p)
+
+    return np.exp(-largest_rejected(margin, np.full(m.size, 745.0))).reshape(shape)[()]
+
+
+def lower_bounds(
+    family: Family, examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, tau: float = 0.0
+) -> FloatArray:
+    """The largest parameter of the family that is rejected at error probability p, 0 if none; the numbers broadcast."""
+    m, n, c, level = np.broadcast_arrays(*trials(examples, made, correct), _probability(p))
+    shape, (m, n, c, level), tau = m.shape, _flat(m, n, c, level), _slack(tau)
+
+    def margin(parameter: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+        return _margins(family, tau, parameter, m[i], n[i], c[i], level[i])
+
+    high = _limits(family, m, n, c, level, tau) if family.limit else _not_rejected(margin, len(m))
+    return largest_rejected(margin, high, _PRECISION).reshape(shape)[()]
+
+
+def _limits(family: Family, m: FloatArray, n: FloatArray, c: FloatArray, p: FloatArray, tau: float) -> FloatArray:
+    """The parameters from which on the recursion does not start, at most 750; all arrays of shape (k,)."""
+    assert family.limit is not None
+    m = np.maximum(m, 1.0)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # h = 0: no such parameter; y = 0: every one
+        limit = family.limit(p * c / m, p * (n - c) / m + tau)
+    # a little more than the formula, whose last digits may be wrong; where it is 0/0, all that can be
+    return np.where(c > 0, np.fmax(np.fmin(limit, _HIGHEST) * (1 + 1e-12), 0.0), 0.0)
+
+
+def _not_rejected(margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray], size: int) -> FloatArray:
+    """A parameter that is not rejected, by doubling; (size,)."""
+    high, left = np.ones(size), np.arange(size)
+    while len(left := left[margin(high[left], left) > 0]):
+        high[left] *= 2
+        if (high > 2.0**60).any():
+            raise InputError("the family must leak more as its parameter grows, but 2**60 is rejected still")
+    return high
+
+
+def _margins(
+    family: Family,
+    tau: float,
+    parameter: FloatArray,
+    m: FloatArray,
+    n: FloatArray,
+    c: FloatArray,
+    p: FloatArray,
+) -> FloatArray:
+    """r[0] + h[0] − n/m, positive where the parameter is rejected; all arrays of shape (k,).
+
+    Once r ≥ 1 the rejection is sure and the recursion is left. It goes on beyond n/m, to be continuous up to there for
+    the sake of interpolation.
+    """
+    m = np.maximum(m, 1.0)
+    r, h = p * c / m, p * (n - c) / m
+    total, k, made = np.empty_like(r), c, n
+    left: NDArray[np.intp] = np.arange(len(r))
+    while family.inverse is not None and len(left) > _FEW:
+        k = k - 1
+        grown = family.inverse(parameter[left], np.minimum(r, 1.0)) - tau
+        going = (k >= 0) & (grown > h) & (r < 1)
+        if not going.all():
+            total[left[~going]] = (r + h)[~going]
+            left, (k, made, r, h, grown) = left[going], (values[going] for values in (k, made, r, h, grown))
+        r = r + k / (made - k) * (grown - h)
+        h = grown
+    for i, j in enumerate(left):
+        inverse = _scalar_inverse(family.member(float(parameter[j])), tau)
+        total[j] = _rest(inverse, float(r[i]), float(h[i]), int(k[i]), int(made[i]))
+    return total - n / m
+
+
+def _rest(inverse: Callable[[float], float], r: float, h: float, k: int, made: int) -> float:
+    """r[0] + h[0] from r[k] and h[k]."""
+    for j in range(k - 1, -1, -1):
+        if not 0 < r < 1:
+            break
+        grown = inverse(r)
+        if grown <= h:
+            break
+        r += j / (made - j) * (grown - h)
+        h = grown
+    return r + h
+
+
+def _flat(*values: FloatArray) -> tuple[FloatArray, ...]:
+    return tuple(value.ravel() for value in values)
+
+
+def _probability(p: ArrayLike) -> FloatArray:
+    return numbers("p", p, 0.0, 1.0, low_open=True, high_open=True)
+
+
+def _slack(tau: float) -> float:
+    return one_number("tau", tau, 0.0, 1.0)
+
+
+# The audit ------------------------------------------------------------------------------------------------------------
+
+
+def f_dp(
+    guesses: Guesses | ErrorCounts,
+    *,
+    delta: float | None = None,
+    family: Literal["gaussian", "approx", "laplace"] | Member = "gaussian",
+    tau: float = 0.0,
+    confidence: float = 0.95,
+) -> LowerBound:
+    """Lower bound on the parameter of a family of trade-off functions, or on ε at `delta` if that is given.
+
+    The families are "gaussian" (μ), "laplace" (μ), "approx" ((ε, δ)-DP, needs `delta`) and any callable from a number
+    ≥ 0 to a `TradeOffFunction` that leaks more as the number grows. The result's `epsilon_at` gives the bound on ε at
+    other δ. `tau` is the slack for simulated absence. Error counts are taken as one row, all guesses together.
+    """
+    guesses = as_guesses(guesses)
+    confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    tau = _slack(tau)
+    if delta is not None:
+        delta = one_number("delta", delta, 0.0, 1.0)
+    name, members = _named_family(family, delta)
+    choice = choose(guesses, 1 - confidence, lambda m, n, c, p: lower_bounds(members, m, n, c, p, tau))
+    assumptions = [*ASSUMPTIONS, choice.assumption]
+    details: dict[str, Any] = {**choice.counts, "level": choice.level}
+    if members.limit is not None:
+        m, n, c, p = (np.array(float(number)) for number in (*choice.counts.values(), choice.level))
+        limit = float(_limits(members, m, n, c, p, tau))
+        details["limit"] = limit if limit < _HIGHEST else math.inf
+    value, parameter = choice.value, members.parameter
+    if delta is not None and parameter != "epsilon":
+        details[parameter] = value
+        value, parameter = float(members.member(value).epsilon_at(delta)), "epsilon"
+        assumptions.append(f"The privacy of the training is that of one member of the family, {_DESCRIPTION[name]}.")
+    if delta is not None:
+        assumptions.append(f"δ = {delta:g} is known.")
+    if tau > 0:
+        assumptions.append(
+            f"What stands in for an absent example has a law within total variation {tau:g} of the right one."
+        )
+    return LowerBound(
+        parameter=parameter,
+        value=value,
+        confidence=confidence,
+        assumptions=tuple(assumptions),
+        provenance=Provenance(
+            method="f_dp",
+            digest=guesses.digest(),
+            known={} if delta is None else {"delta": delta},
+            priors={},
+            settings={"confidence": confidence, "family": name, "tau": tau, "rule": guesses.rule},
+        ),
+        invalid=choice.invalid,
+        details=details,
+        at=lambda delta: f_dp(guesses, delta=delta, family=family, tau=tau, confidence=confidence),
+    )
+
+
+_DESCRIPTION = {
+    "gaussian": "Gaussian DP",
+    "laplace": "the Laplace mechanism",
+    "custom": "which the caller gave",
+}
+
+
+def _named_family(family: Any, delta: float | None) -> tuple[str, Family]:
+    if callable(family):
+        if not hasattr(family(0.0), "inverse"):
+            raise InputError(f"family must give a trade-off function for each parameter, not {show(family(0.0))}")
+        return "custom", Family("parameter", family)
+    if family == "approx":
+        if delta is None:
+            raise InputError('delta must be given for the family "approx"')
+        return "approx", approx(delta)
+    families = {"gaussian": GAUSSIAN, "laplace": LAPLACE}
+    if not isinstance(family, str) or family not in families:
+        raise InputError(f"family must be gaussian, approx, laplace or a callable, not {show(family)}")
+    return family, families[family]

@@ -20,23 +20,37 @@ _HOMES = {
     "InputError": "checks",
     "ErrorCounts": "data",
     "Posterior": "result",
+    "GuessTable": "guess_table",
+    "Guesses": "guesses",
+    "LowerBound": "bound",
+    "Comparison": "comparison",
+    "compare": "comparison",
     "estimate": "bayes.estimate",
     "datasets": "datasets",
     "region": "region",
     "tradeoff": "tradeoff",
+    "audits": "audits",
+    "attacks": "attacks",
     "plots": "plots",
 }
 
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:  # the same names, for type checkers
+    from bayes_dp import attacks as attacks
+    from bayes_dp import audits as audits
     from bayes_dp import datasets as datasets
     from bayes_dp import plots as plots
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
     from bayes_dp.bayes.estimate import estimate as estimate
+    from bayes_dp.bound import LowerBound as LowerBound
     from bayes_dp.checks import InputError as InputError
+    from bayes_dp.comparison import Comparison as Comparison
+    from bayes_dp.comparison import compare as compare
     from bayes_dp.data import ErrorCounts as ErrorCounts
+    from bayes_dp.guess_table import GuessTable as GuessTable
+    from bayes_dp.guesses import Guesses as Guesses
     from bayes_dp.result import Posterior as Posterior
 
 

@@ -70,6 +70,7 @@ class Posterior(ABC):
     marginals: Mapping[str, Marginal]
     provenance: Provenance
     assumptions: tuple[str, ...]
+    caution: str = ""  # why the counts do not meet them, a sentence; empty where they do
     diagnostics: Mapping[str, Any]
     warnings: tuple[str, ...]
 

@@ -127,7 +127,7 @@ class ExactPosterior(Posterior):
                 "the tail of the posterior is so heavy that its standard deviation, if not its mean, may be infinite"
                 " and is not given; use the median and the intervals.",
             )
-        self.assumptions = question.assumptions()
+        self.assumptions, self.caution = question.assumptions(), question.caution()
         self.provenance = question.provenance("exact", {})
 
     def _grid_marginal(self, which: int) -> GridMarginal:

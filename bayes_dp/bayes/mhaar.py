@@ -83,7 +83,7 @@ class MhaarPosterior(Posterior):
             "draws": kept,
         }
         self.warnings = tuple(sentences)
-        self.assumptions = question.assumptions()
+        self.assumptions, self.caution = question.assumptions(), question.caution()
         chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
         self.provenance = question.provenance("mhaar", chosen)
 

@@ -61,13 +61,15 @@ class Question:
             "The true error rates of the bases are independent and uniform over the layer R_s(ε,δ).",
             self.likelihood.assumption,
         ]
-        if self.counts.design == "cross_fed":
-            found.append(
-                "The runs were cross-fed, so their errors are in truth correlated: the interval may be too narrow."
-            )
-        if self.counts.design == "one_run":
-            found.append("The guesses were made on one model, so their errors are in truth dependent.")
-        return tuple(found)
+        return tuple(found + ([self.caution()] if self.caution() else []))
+
+    def caution(self) -> str:
+        """Why the design of the counts does not meet the assumptions, a sentence; empty where it does."""
+        return {
+            "cross_fed": "The runs were cross-fed, so their errors are in truth correlated: the interval may be too"
+            " narrow.",
+            "one_run": "The guesses were made on one model, so their errors are in truth dependent.",
+        }.get(self.counts.design, "")
 
     def provenance(self, method: str, settings: Mapping[str, Any]) -> Provenance:
         """What it takes to ask again, with the settings of the method."""

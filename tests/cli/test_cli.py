@@ -16,6 +16,7 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import cli, data
 from bayes_dp.bayes import estimate as estimate_module
+from bayes_dp.cli.program import Design
 
 GOOD = "fp,n0,fn,n1\n40,1000,650,1000\n12,1000,900,1000\n"
 COMMAND = [sys.executable, "-c", "import sys; from bayes_dp.cli import main; sys.exit(main())"]
@@ -84,7 +85,7 @@ def test_the_table_in_the_help_is_one_that_is_read(counts: str, capsys: pytest.C
 
 
 def test_the_designs_are_those_of_the_counts():
-    assert tuple(cli.Design) == data.DESIGNS
+    assert tuple(Design) == data.DESIGNS
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

@@ -15,15 +15,23 @@ PACKAGE = Path(bayes_dp.__file__).parent
 # From the bottom to the top; modules on one line are siblings, which do not import each other.
 LAYERS = (
     ("bayes_dp", "bayes_dp.bayes"),  # the version and the lazy table of public names
-    ("bayes_dp.checks",),
+    ("bayes_dp.checks", "bayes_dp.beta"),
     ("bayes_dp.files",),
     ("bayes_dp.table",),
     ("bayes_dp.parsing",),
     ("bayes_dp.tradeoff",),
     ("bayes_dp.region",),
     ("bayes_dp.data",),
+    ("bayes_dp.guess_table",),
     ("bayes_dp.datasets",),
     ("bayes_dp.result", "bayes_dp.interop"),
+    ("bayes_dp.guesses",),
+    ("bayes_dp.bound",),
+    ("bayes_dp.audits.choice",),
+    ("bayes_dp.audits.f_dp",),
+    ("bayes_dp.audits.one_run", "bayes_dp.audits.joint_beta"),
+    ("bayes_dp.audits.intervals", "bayes_dp.audits.panoramia", "bayes_dp.audits.zero_run", "bayes_dp.attacks.scores"),
+    ("bayes_dp.audits", "bayes_dp.attacks"),
     ("bayes_dp.bayes.beta_tails",),
     ("bayes_dp.bayes.slices",),
     ("bayes_dp.bayes.marginal",),
@@ -43,7 +51,10 @@ LAYERS = (
     ),
     ("bayes_dp.bayes.exact", "bayes_dp.bayes.mhaar"),
     ("bayes_dp.bayes.estimate",),
+    ("bayes_dp.comparison",),
     ("bayes_dp.plots",),
+    ("bayes_dp.cli.program",),
+    ("bayes_dp.cli.estimate", "bayes_dp.cli.lower_bounds"),
     ("bayes_dp.cli",),
 )
 HEIGHT = {module: height for height, layer in enumerate(LAYERS) for module in layer}

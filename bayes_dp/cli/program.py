@@ -1,0 +1,151 @@
+"""The command line: parse, call, print.
+
+Answers go to standard output; progress, warnings and errors to standard error. Exit codes: 0 done, 1 a check failed,
+2 bad input (one line says what), 70 the program itself failed, 130 interrupted, 141 the reader of the output went away.
+NumPy and all that is heavier are imported by the verbs, so that --help stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayes_dp import __version__
+
+if TYPE_CHECKING:
+    from bayes_dp.data import ErrorCounts
+
+__all__ = ["Design", "app", "main", "make_folder", "number", "read_counts", "whole"]
+
+# The base class of usage errors, to which typer gives no public name.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+_TOP_EPILOG = """\b
+See it at work:   bayes-dp demo
+Your own counts:  bayes-dp estimate counts.csv --delta 1e-3
+All methods:      bayes-dp compare counts.csv --delta 1e-3
+One lower bound:  bayes-dp audit one-run guesses.csv --delta 1e-5
+What to give it:  bayes-dp estimate --help"""
+
+
+def number(text: Any) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r:.80} is not a number") from None
+
+
+def whole(text: Any) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r:.80} is not a whole number") from None
+
+
+class Design(StrEnum):
+    repeated = "repeated"
+    cross_fed = "cross_fed"
+    one_run = "one_run"
+
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line with these arguments (by default those of the process); returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # an output that cannot show ε is no reason to fail
+            stream.reconfigure(errors="replace")
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end of the process
+        if isinstance(error, BrokenPipeError):
+            return 141
+        return _complain(f"the output cannot be written: {error.strerror}")
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="bayes-dp", standalone_mode=False)
+    except _UsageError as error:
+        message = error.format_message().rstrip(".").replace("Value error, ", "")
+        hint = f"; see {error.ctx.command_path} --help" if error.ctx is not None else ""
+        return _complain(message[:1].lower() + message[1:] + hint)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except SystemExit:  # how typer answers a broken pipe
+        raise BrokenPipeError from None
+    except OSError:  # files that cannot be read or written are InputErrors, so this is the output; see main
+        raise
+    except Exception as error:
+        from bayes_dp.checks import InputError
+
+        if isinstance(error, InputError):
+            return _complain(str(error))
+        traceback.print_exc()
+        return 70
+    if code == 130:
+        typer.echo("bayes-dp: interrupted", err=True)
+    return int(code or 0)
+
+
+def _complain(message: str) -> int:
+    typer.echo(f"bayes-dp: error: {' '.join(message.split())}", err=True)
+    return 2
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bayes-dp {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, epilog=_TOP_EPILOG)
+def _top(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """How private is a trained model? From the errors of membership inference attacks on it to a posterior over ε,
+    the parameter of (ε, δ)-differential privacy: the smaller ε, the less a model gives away about any one example.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def read_counts(file: str, design: str | None, examples: int | None) -> ErrorCounts:
+    import io
+
+    from bayes_dp.checks import InputError
+    from bayes_dp.data import ErrorCounts
+    from bayes_dp.files import read_text
+
+    if file != "-":
+        return ErrorCounts.read(file, design=design, examples=examples)
+    if sys.stdin is None:
+        raise InputError("standard input is closed")
+    name, text = read_text(sys.stdin.buffer)
+    source = io.StringIO(text)
+    source.name = name
+    if text.lstrip()[:1] in ("{", "["):
+        return ErrorCounts.from_json(source, design=design, examples=examples)
+    return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples)
+
+
+def make_folder(path: str) -> None:
+    from bayes_dp.checks import InputError
+
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the folder {path!r} cannot be made: {getattr(error, 'strerror', None) or error}") from error

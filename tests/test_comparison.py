@@ -1,0 +1,254 @@
+"""The table of all methods, and the contract that every registered method keeps."""
+
+import html.parser
+import json
+import math
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import comparison
+from bayes_dp.comparison import Comparison, Method, Row, compare, methods, register
+
+REPEATED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, base=["a", "b", "c"])
+CROSSED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, design="cross_fed")
+ONE_RUN = bdp.ErrorCounts([20], 100, [30], 100, design="one_run", examples=1000)
+DATA = {"repeated": REPEATED, "cross_fed": CROSSED, "one_run": ONE_RUN}
+BASELINE = bdp.ErrorCounts([45], 100, [50], 100, design="one_run", examples=1000)
+WAYS = {"alone": {}, "with overlap": {"overlap": 0.4}, "with baseline": {"baseline": BASELINE}}
+
+
+def table(design, delta=1e-3, confidence=0.95, **others):
+    return compare(DATA[design], delta, confidence, **others)
+
+
+# The contract of every method ----------------------------------------------------------------------------------------
+
+
+def answered(design, name, delta=1e-3, confidence=0.95, **others):
+    rows = compare(DATA[design], delta, confidence, names=[name], **others).rows
+    return {row.base: row for row in rows if row.kind != "refused"}
+
+
+cases = [(design, name) for design in DATA for name in methods()]
+
+
+@pytest.mark.parametrize(("design", "name"), cases)
+def test_types(design, name):
+    for row in table(design, names=[name], overlap=0.4).rows:
+        assert row.method == name
+        assert isinstance(row.valid, bool)
+        assert row.kind in ("posterior", "lower_bound", "estimate", "refused")
+        for value in (row.value, row.lower, row.upper, row.level):
+            assert value is None or (type(value) is float and math.isfinite(value))
+        if row.kind == "refused":
+            assert row.reason
+            assert (row.value, row.lower, row.upper, row.valid) == (None, None, None, False)
+        else:
+            assert row.assumptions
+            assert all(sentence.endswith(".") for sentence in row.assumptions)
+            assert row.valid or row.reason
+            assert row.value >= 0
+            assert row.lower is None or 0 <= row.lower <= row.value
+            assert row.upper is None or row.upper >= row.value
+
+
+@pytest.mark.parametrize(("design", "name"), cases)
+def test_row_order_does_not_matter(design, name):
+    counts = DATA[design]
+    order = np.arange(len(counts))[::-1]
+    one, other = (compare(c, 1e-3, names=[name], overlap=0.4) for c in (counts, counts[order]))
+    labels = {str(i): str(j) for i, j in enumerate(order)} if counts.base is None else {}
+    by_base = {row.base: row for row in other.rows}
+    for row in one.rows:
+        again = by_base[labels.get(row.base, row.base)]
+        assert (again.kind, again.valid, again.assumptions) == (row.kind, row.valid, row.assumptions)
+        for end in ("value", "lower", "upper"):
+            value = getattr(row, end)
+            assert getattr(again, end) == (None if value is None else pytest.approx(value, rel=1e-6))
+
+
+@pytest.mark.parametrize(("design", "name"), cases)
+def test_monotone_in_delta_and_confidence(design, name):
+    """A posterior need not be monotone in δ: near chance the layer's shape changes with δ, by very little."""
+    slack = 5e-3 if name.startswith("posterior") else 1e-9
+    for changes in (
+        [{"delta": d} for d in (1e-6, 1e-3, 0.05, 0.3)],
+        [{"confidence": c} for c in (0.8, 0.95, 0.999)],
+    ):
+        found = [answered(design, name, overlap=0.4, **change) for change in changes]
+        for base in found[0]:
+            ends = [rows[base].lower for rows in found]
+            if None not in ends:
+                assert (np.diff(ends) <= slack).all(), (base, ends)
+
+
+@pytest.mark.parametrize("design", DATA)
+@pytest.mark.parametrize("way", WAYS)
+def test_json_round_trip(design, way, tmp_path):
+    if way != "alone" and design != "one_run":
+        pytest.skip("is for guesses on one model")
+    found = table(design, **WAYS[way])
+    found.to_json(tmp_path / "found.json")
+    assert Comparison.from_json(tmp_path / "found.json") == found
+    assert Comparison.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+
+
+# Which methods apply -------------------------------------------------------------------------------------------------
+
+
+def test_designs():
+    intervals = {"joint-beta", "clopper-pearson", "jeffreys", "katz", "accuracy"}
+    guesses = {"one-run", "one-run-exact", "f-dp-gaussian", "f-dp-laplace", "zero-run-compositional", "panoramia"}
+    for design, refused in (("repeated", guesses), ("cross_fed", guesses), ("one_run", intervals)):
+        found = table(design, overlap=0.4)
+        assert {row.method for row in found.rows if row.kind == "refused"} == refused
+        for name in refused:
+            (row,) = found.select(name)
+            assert f'not for the design "{design}"' in row.reason
+    sound = ("clopper-pearson", "accuracy", "posterior", "posterior-tight", "joint-beta")
+    assert all(row.valid == (row.method in sound) for row in table("repeated").rows)
+    crossed = [row for row in table("cross_fed").rows if row.kind != "refused"]
+    assert crossed
+    assert not any(row.valid for row in crossed)
+    assert all("correlated" in row.reason for row in crossed)
+
+
+def test_what_else_a_method_needs():
+    (row,) = table("one_run").select("zero-run-compositional")
+    assert row.reason == "No overlap of the propensities was given."
+    (row,) = table("one_run", delta=0.0).select("f-dp-gaussian")
+    assert "no finite" in row.reason
+    unequal = bdp.ErrorCounts([1, 2], [10, 20], [1, 2], [10, 30])
+    rows = compare(unequal, 0.0, names=["accuracy"]).rows
+    assert [row.kind for row in rows] == ["lower_bound", "refused", "refused"]
+    (row,) = table("one_run", baseline=BASELINE).select("panoramia")
+    assert row.kind == "estimate"
+    assert row.lower is None
+    assert table("one_run").select("panoramia")[0].kind == "lower_bound"
+
+
+def test_the_numbers_are_those_of_the_methods():
+    found = table("repeated")
+    assert {row.base for row in found.rows} == {"a", "b", "c", "all"}
+    post = bdp.estimate(REPEATED, 1e-3)
+    (row,) = found.select("posterior", "all")
+    assert (row.lower, row.upper) == post.interval(0.9)
+    assert row.level == pytest.approx(0.9)
+    for name, bound in (("clopper-pearson", bdp.audits.clopper_pearson), ("accuracy", bdp.audits.accuracy)):
+        assert found.select(name, "all")[0].value == bound(REPEATED, 1e-3).value
+        assert found.select(name, "b")[0].value == bound(REPEATED[1], 1e-3).value
+    joint = bdp.audits.joint_beta(REPEATED[2], 1e-3, confidence=0.9)
+    assert found.select("joint-beta", "c")[0].lower == pytest.approx(joint.value)
+    guesses = bdp.Guesses.from_counts(ONE_RUN)
+    one = table("one_run", overlap=0.4)
+    assert one.select("one-run")[0].value == bdp.audits.one_run(guesses, 1e-3).value
+    assert one.select("f-dp-gaussian")[0].value == bdp.audits.f_dp(guesses, delta=1e-3).value
+    assert one.select("zero-run-compositional")[0].value == bdp.audits.compositional(guesses, 1e-3, overlap=0.4).value
+    assert one.select("panoramia")[0].value == bdp.audits.panoramia(ONE_RUN, delta=1e-3).value
+
+
+def test_without_the_bases():
+    found = table("repeated", per_base=False)
+    assert {row.base for row in found.rows} == {"all"}
+    assert "single bases" in found.select("joint-beta")[0].reason
+    alone = compare(REPEATED[0], 1e-3)
+    assert {row.base for row in alone.rows} == {"all"}
+    assert alone.select("joint-beta")[0].kind == "posterior"
+
+
+# Its forms -----------------------------------------------------------------------------------------------------------
+
+
+def test_text():
+    text = str(table("one_run"))
+    lines = text.splitlines()
+    assert lines[0] == 'Comparison at delta = 0.001, confidence 95%, design "one_run"'
+    assert lines[2].split() == ["method", "base", "kind", "epsilon", "level", "valid", "notes"]
+    assert any(line.startswith("one-run ") and ">= " in line and "95%" in line for line in lines)
+    for row in table("one_run").rows:
+        for sentence in (*row.assumptions, row.reason):
+            assert sentence in text
+    notes = lines[lines.index("Notes") + 1 :]
+    assert len(set(notes)) == len(notes)
+
+
+def test_html_escapes_labels_and_is_well_formed():
+    evil = bdp.ErrorCounts([1, 2], 10, [3, 4], 10, base=["<script>x</script>", "a&b"])
+    found = compare(evil, 0.0, names=["clopper-pearson"])
+    text = found.to_html()
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert found._repr_html_() == text
+    open_tags = []
+
+    class Parser(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            open_tags.append(tag)
+
+        def handle_endtag(self, tag):
+            assert open_tags.pop() == tag
+
+    Parser().feed(text)
+    assert open_tags == []
+
+
+def test_latex_escapes_labels():
+    evil = bdp.ErrorCounts([1], 10, [3], 10, base=["a_b & 50% \\x $y$ {z} #"]).concat(
+        bdp.ErrorCounts([1], 10, [3], 10, base=["~^<>"])
+    )
+    text = compare(evil, 0.0, names=["katz"]).to_latex()
+    assert r"a\_b \& 50\% \textbackslash{}x \$y\$ \{z\} \#" in text
+    assert r"\textasciitilde{}\textasciicircum{}$<$$>$" in text
+    for design in DATA:
+        latex = table(design, overlap=0.4).to_latex()
+        assert latex.isascii(), {letter for letter in latex if not letter.isascii()}
+        assert latex.count(r"\begin") == latex.count(r"\end") == 2
+
+
+def test_frame():
+    frame = table("repeated").to_frame()
+    assert list(frame.columns) == list(Row.__dataclass_fields__)
+    assert frame["lower"].dtype == float
+    assert np.isnan(frame.loc[frame["kind"] == "refused", "value"]).all()
+
+
+# Faults --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compare([1], 0.0), "counts must be ErrorCounts, not list"),
+        (lambda: compare(REPEATED, 1.0), r"delta must lie in \[0, 1\)"),
+        (lambda: compare(REPEATED, 0.0, 0.5), r"confidence must lie in \(0.5, 1\)"),
+        (lambda: compare(REPEATED, 0.0, overlap=0.7), "overlap must lie"),
+        (lambda: compare(REPEATED, 0.0, baseline=3), "baseline must be ErrorCounts"),
+        (lambda: compare(REPEATED, 0.0, names=["katz", "magic"]), "no method 'magic'; the methods are posterior,"),
+        (lambda: Comparison.from_dict({"rows": []}), "not a comparison"),
+        (lambda: Comparison.from_dict({}), "not a comparison"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(bdp.InputError, match=message):
+        call()
+
+
+def test_a_file_that_is_no_comparison(tmp_path):
+    path = tmp_path / "x.json"
+    for text in ("{", "[]", '{"rows": [{"method": 1}]}', "3"):
+        path.write_text(text)
+        with pytest.raises(bdp.InputError, match=r"x\.json"):
+            Comparison.from_json(path)
+
+
+def test_registering_a_method(monkeypatch):
+    monkeypatch.setattr(comparison, "_REGISTRY", dict(comparison._REGISTRY))
+    register(Method("mine", lambda counts, given: bdp.audits.katz(counts, given.delta), ("repeated",), "why not."))
+    assert compare(REPEATED, 0.0).select("mine", "all")[0].value == bdp.audits.katz(REPEATED, 0.0).value
+    assert "why not." in compare(ONE_RUN, 0.0).select("mine")[0].reason
+    with pytest.raises(bdp.InputError, match="registered already"):
+        register(Method("mine", lambda counts, given: None, ("repeated",)))
+    with pytest.raises(bdp.InputError, match="designs must be among"):
+        register(Method("other", lambda counts, given: None, ("odd",)))

@@ -1,0 +1,238 @@
+"""The verbs of the lower bounds: their answers are those of the functions, and their faults are one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import cli
+from bayes_dp.attacks import Bonferroni, Fixed, Split, Uncorrected, guess
+
+COUNTS = "base,fp,n0,fn,n1\na,10,100,20,100\nb,40,100,45,100\n"
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> str:
+    path = tmp_path / "counts.csv"
+    path.write_text(COUNTS)
+    return str(path)
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> str:
+    rng = np.random.default_rng(0)
+    member = rng.random(600) < 0.5
+    table = bdp.GuessTable(np.round(rng.normal(2.0 * member), 2), member)
+    table.to_csv(tmp_path / "scores.csv")
+    return str(tmp_path / "scores.csv")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = cli.main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    code, out, err = run(capsys, *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("bayes-dp: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+# -- compare -----------------------------------------------------------------------------------------------------------
+
+
+def test_compare(capsys, counts):
+    found = answer(capsys, "compare", counts, "--delta", "1e-3", "--bases")
+    expected = bdp.compare(bdp.ErrorCounts.from_csv(counts), 1e-3)
+    assert bdp.Comparison.from_dict(found) == expected
+    code, out, err = run(capsys, "compare", counts, "--delta", "1e-3", "--bases")
+    assert (code, out, err) == (0, f"{expected}\n", "")
+    whole = answer(capsys, "compare", counts, "--delta", "1e-3")
+    assert {row["base"] for row in whole["rows"]} == {"all"}
+
+
+def test_compare_one_run(capsys, counts, tmp_path):
+    settings = ("--design", "one_run", "--examples", "1000", "--overlap", "0.4", "--confidence", "0.9")
+    found = answer(capsys, "compare", counts, "--delta", "1e-5", *settings, "--baseline", counts)
+    data = bdp.ErrorCounts.from_csv(counts, design="one_run", examples=1000)
+    expected = bdp.compare(data, 1e-5, 0.9, overlap=0.4, baseline=data, per_base=False)
+    assert bdp.Comparison.from_dict(found) == expected
+
+
+def test_compare_writes_files(capsys, counts, tmp_path):
+    folder = tmp_path / "new" / "folder"
+    code, _, err = run(capsys, "compare", counts, "--delta", "0", "--out", str(folder))
+    assert code == 0
+    assert sorted(path.name for path in folder.iterdir()) == [f"comparison.{s}" for s in ("csv", "html", "json", "tex")]
+    assert all(str(path) in err for path in folder.iterdir())
+    expected = bdp.compare(bdp.ErrorCounts.from_csv(counts), 0.0, per_base=False)
+    assert bdp.Comparison.from_json(folder / "comparison.json") == expected
+    assert expected.to_html() in (folder / "comparison.html").read_text()
+    assert (folder / "comparison.tex").read_text() == expected.to_latex() + "\n"
+    assert (folder / "comparison.csv").read_text().count("\n") == len(expected) + 1
+
+
+# -- audit -------------------------------------------------------------------------------------------------------------
+
+CHOICES = [
+    (("--guesses", "200"), Fixed(200)),
+    (("--guesses", "50,200"), Bonferroni([50, 200])),
+    ((), Bonferroni()),
+    (("--choice", "split", "--seed", "3"), Split(seed=3)),
+    (("--choice", "uncorrected", "--guesses", "50,200"), Uncorrected([50, 200])),
+]
+
+
+@pytest.mark.parametrize(("options", "choice"), CHOICES)
+def test_one_run(capsys, scores, options, choice):
+    found = answer(capsys, "audit", "one-run", scores, "--delta", "1e-5", *options)
+    seed = 3 if "--seed" in options else 0
+    expected = bdp.audits.one_run(guess(bdp.GuessTable.from_csv(scores), choice, seed=seed), 1e-5)
+    assert found["value"] == expected.value
+    assert found["valid"] == expected.valid == (not isinstance(choice, Uncorrected))
+    code, out, _ = run(capsys, "audit", "one-run", scores, "--delta", "1e-5", *options)
+    assert (code, out) == (0, expected.summary() + "\n")
+
+
+@pytest.mark.parametrize("method", ["best", "binomial", "f_dp", "exact"])
+def test_one_run_methods_and_sides(capsys, scores, method):
+    options = ("--method", method, "--sides", "members", "--guesses", "100", "--confidence", "0.9")
+    found = answer(capsys, "audit", "one-run", scores, "--delta", "1e-3", *options)
+    made = guess(bdp.GuessTable.from_csv(scores), 100, sides="members")
+    assert found["value"] == bdp.audits.one_run(made, 1e-3, confidence=0.9, method=method).value
+
+
+def test_f_dp(capsys, scores):
+    made = guess(bdp.GuessTable.from_csv(scores), 100)
+    found = answer(capsys, "audit", "f-dp", scores, "--guesses", "100")
+    assert (found["parameter"], found["value"]) == ("mu", bdp.audits.f_dp(made).value)
+    found = answer(capsys, "audit", "f-dp", scores, "--guesses", "100", "--delta", "1e-5", "--tau", "1e-4")
+    assert (found["parameter"], found["value"]) == ("epsilon", bdp.audits.f_dp(made, delta=1e-5, tau=1e-4).value)
+    found = answer(capsys, "audit", "f-dp", scores, "--guesses", "100", "--family", "laplace")
+    assert (found["parameter"], found["value"]) == ("laplace", bdp.audits.f_dp(made, family="laplace").value)
+
+
+def test_bases_are_audited_each_and_hold_together(capsys, scores, tmp_path):
+    table = bdp.GuessTable.from_csv(scores)
+    parts = bdp.GuessTable(table.score, table.member, base=[f"m{i % 3}" for i in range(len(table))])
+    parts.to_csv(tmp_path / "parts.csv")
+    found = answer(capsys, "audit", "one-run", str(tmp_path / "parts.csv"), "--delta", "0", "--guesses", "50")
+    assert [one["base"] for one in found] == ["m0", "m1", "m2"]
+    for one, part in zip(found, parts.by_base().values(), strict=True):
+        expected = bdp.audits.one_run(guess(part, 50), 0.0, confidence=1 - 0.05 / 3)
+        assert one["value"] == pytest.approx(expected.value)
+    _, out, _ = run(capsys, "audit", "one-run", str(tmp_path / "parts.csv"), "--delta", "0", "--guesses", "50")
+    assert out.count("Base m") == 3
+    assert out.endswith("All of these bounds hold together with confidence 95%.\n")
+
+
+def test_panoramia(capsys, scores):
+    table = bdp.GuessTable.from_csv(scores)
+    found = answer(capsys, "audit", "panoramia", scores, "--threshold", "1", "--threshold", "2", "--delta", "1e-6")
+    assert found["value"] == bdp.audits.panoramia(table, delta=1e-6, thresholds=[1.0, 2.0]).value
+    assert found["kind"] == "lower_bound"
+    found = answer(capsys, "audit", "panoramia", scores, "--baseline", scores, "--gamma", "1e-6")
+    assert (found["kind"], found["value"]) == ("estimate", 0.0)
+    _, out, _ = run(capsys, "audit", "panoramia", scores, "--baseline", scores)
+    assert "not a lower bound" in out
+
+
+@pytest.mark.parametrize("method", ["clopper-pearson", "jeffreys", "katz", "accuracy", "joint-beta"])
+def test_intervals(capsys, counts, method):
+    data = bdp.ErrorCounts.from_csv(counts)
+    function = getattr(bdp.audits, method.replace("-", "_"))
+    found = answer(capsys, "audit", "intervals", counts, "--delta", "1e-3", "--method", method)
+    names = ["0 (a)", "1 (b)"] + (["all"] if method != "joint-beta" else [])
+    assert [one["base"] for one in found] == names
+    for one, part in zip(found, [data[0], data[1], data], strict=False):
+        assert one["value"] == function(part, 1e-3).value
+    if method in ("clopper-pearson", "jeffreys", "katz"):
+        found = answer(capsys, "audit", "intervals", counts, "--delta", "0", "--method", method, "--two-sided")
+        assert found[0]["upper"] == function(data[0], 0.0, two_sided=True).upper
+    else:
+        message = fault(capsys, "audit", "intervals", counts, "--delta", "0", "--method", method, "--two-sided")
+        assert "--two-sided is not for" in message
+
+
+def test_gate(capsys, scores, counts):
+    bound = answer(capsys, "audit", "one-run", scores, "--delta", "0", "--guesses", "100")["value"]
+    for limit, code in ((bound + 0.01, 0), (bound - 0.01, 1)):
+        found, out, _ = run(
+            capsys, "audit", "one-run", scores, "--delta", "0", "--guesses", "100", "--fail-above", str(limit)
+        )
+        assert found == code
+        assert ("FAILED" in out) == bool(code)
+    assert run(capsys, "audit", "intervals", counts, "--delta", "0", "--fail-above", "0.1")[0] == 1
+
+
+def test_help(capsys):
+    for verb in ("one-run", "f-dp", "panoramia", "intervals"):
+        code, out, _ = run(capsys, "audit", verb, "--help")
+        assert code == 0
+        assert "--json" in out
+    code, out, err = run(capsys, "audit")
+    assert (code, err) == (0, "")
+    assert "one-run" in out
+
+
+# -- faults ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("one-run", "SCORES", "--delta", "2"), "delta must lie in [0, 1]"),
+        (("one-run", "SCORES"), "missing option '--delta'"),
+        (("one-run", "SCORES", "--delta", "0", "--guesses", "a,b"), "--guesses must be whole numbers"),
+        (("one-run", "SCORES", "--delta", "0", "--guesses", "100,200", "--choice", "fixed"), "needs one number"),
+        (("one-run", "SCORES", "--delta", "0", "--guesses", "1000"), "1000"),
+        (("one-run", "SCORES", "--delta", "0", "--confidence", "1"), "confidence must lie"),
+        (("one-run", "SCORES", "--delta", "0", "--seed", "-1"), "seed must be"),
+        (("f-dp", "SCORES", "--family", "approx"), "delta must be given"),
+        (("f-dp", "SCORES", "--tau", "2"), "tau must lie"),
+        (("panoramia", "SCORES", "--gamma", "0.1"), "gamma is for generated"),
+        (("panoramia", "nothing.csv"), "cannot be read"),
+        (("one-run", "COUNTS", "--delta", "0"), "no column for score, member"),
+        (("intervals", "SCORES", "--delta", "0"), "no column for fp"),
+        (("intervals", "COUNTS", "--delta", "0", "--design", "one_run", "--examples", "500"), "one_run"),
+        (("magic",), "magic"),
+    ],
+)
+def test_bad_input(capsys, counts, scores, arguments, message):
+    given = [{"COUNTS": counts, "SCORES": scores}.get(argument, argument) for argument in arguments]
+    assert message in fault(capsys, "audit", *given)
+
+
+def test_a_bad_score_is_named_with_its_line(capsys, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("score,member\n1.5,1\nnan,0\n")
+    assert f"{path}, line 3: score" in fault(capsys, "audit", "one-run", str(path), "--delta", "0")
+    path.write_text("score,member\n1.5,1\n2,maybe\n")
+    assert f"{path}, line 3: member" in fault(capsys, "audit", "one-run", str(path), "--delta", "0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--delta", "1"), "delta must lie"),
+        (("--delta", "0", "--confidence", "0.4"), "confidence must lie in (0.5, 1)"),
+        (("--delta", "0", "--overlap", "0.9"), "overlap must lie"),
+        (("--delta", "0", "--baseline", "nothing.csv"), "nothing.csv cannot be read"),
+        (("--delta", "0", "--prior-epsilon", "Magic(1)"), "Magic"),
+    ],
+)
+def test_bad_comparisons(capsys, counts, arguments, message):
+    assert message in fault(capsys, "compare", counts, *arguments)

@@ -1,4 +1,4 @@
-"""How long the posterior of one attack's ε takes, and how much faster it is than a plain double integral: `make bench`."""
+"""How long the posterior of one attack takes, and how much faster it is than a plain version: `make bench`."""
 
 import time
 

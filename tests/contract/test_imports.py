@@ -52,6 +52,7 @@ LAYERS = (
     ("bayes_dp.bayes.exact", "bayes_dp.bayes.mhaar"),
     ("bayes_dp.bayes.estimate",),
     ("bayes_dp.comparison",),
+    ("bayes_dp.calibrate",),
     ("bayes_dp.plots",),
     ("bayes_dp.cli.program",),
     ("bayes_dp.cli.estimate", "bayes_dp.cli.lower_bounds"),

@@ -22,6 +22,7 @@ _HOMES = {
     "Posterior": "result",
     "GuessTable": "guess_table",
     "Guesses": "guesses",
+    "LossTable": "loss_table",
     "LowerBound": "bound",
     "Comparison": "comparison",
     "compare": "comparison",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.data import ErrorCounts as ErrorCounts
     from bayes_dp.guess_table import GuessTable as GuessTable
     from bayes_dp.guesses import Guesses as Guesses
+    from bayes_dp.loss_table import LossTable as LossTable
     from bayes_dp.result import Posterior as Posterior
 
 

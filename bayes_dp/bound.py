@@ -104,10 +104,10 @@ class LowerBound(_Finding):
 
     def statement(self) -> str:
         """The bound in words."""
-        return (
-            f"{self.parameter} >= {show(self.value)}{self._known()} with confidence {100 * self.confidence:g}%"
-            f" ({self.provenance.method})"
-        )
+        within = f"{self.parameter} >= {show(self.value)}"
+        if self.provenance.settings.get("two_sided"):
+            within += f", and at most {show(self.upper)} by this attack,"
+        return f"{within}{self._known()} with confidence {100 * self.confidence:g}% ({self.provenance.method})"
 
 
 class CredibleInterval(_Finding):

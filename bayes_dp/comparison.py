@@ -187,11 +187,16 @@ def _row(method: Method, base: str, found: Finding, inputs: Inputs) -> Row:
             method.name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
             reason, found.assumptions,
         )  # fmt: skip
+    if found.kind == "estimate":
+        reason = " ".join(("It is an estimate and bounds nothing.", *found.warnings))
+        return Row(
+            method.name, base, "estimate", found.parameter, _finite(found.value), None, None, None, False, reason,
+            found.assumptions,
+        )  # fmt: skip
     value = found.details["median"] if found.kind == "posterior" else found.value
-    lower = None if found.kind == "estimate" else found.value
     reason = " ".join(filter(None, (found.invalid, *found.warnings)))
     return Row(
-        method.name, base, found.kind, found.parameter, _finite(value), _finite(lower),
+        method.name, base, found.kind, found.parameter, _finite(value), _finite(found.value),
         _finite(found.upper), found.confidence, found.valid, reason, found.assumptions,
     )  # fmt: skip
 
@@ -358,6 +363,16 @@ def _unequal(counts: ErrorCounts, inputs: Inputs) -> str:
     return "It needs as many runs without the example as with it."
 
 
+def _no_coin(counts: ErrorCounts, inputs: Inputs) -> str:
+    if inputs.overlap in (None, 0.5):
+        return ""
+    return "An overlap was given, so that memberships were no fair coins; zero-run bounds allow for that."
+
+
+def _no_coin_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "A Gaussian mechanism has no finite ε at δ = 0." if inputs.delta == 0 else _no_coin(counts, inputs)
+
+
 def _no_overlap(counts: ErrorCounts, inputs: Inputs) -> str:
     return "" if inputs.overlap is not None else "No overlap of the propensities was given."
 
@@ -402,6 +417,7 @@ register(
         ("one_run",),
         _INDEPENDENT,
         scope="whole",
+        refuse=_no_coin,
     )
 )
 register(
@@ -411,6 +427,7 @@ register(
         ("one_run",),
         _INDEPENDENT,
         scope="whole",
+        refuse=_no_coin,
     )
 )
 register(
@@ -420,7 +437,7 @@ register(
         ("one_run",),
         _INDEPENDENT,
         scope="whole",
-        refuse=lambda counts, given: "A Gaussian mechanism has no finite ε at δ = 0." if given.delta == 0 else "",
+        refuse=_no_coin_or_no_delta,
     )
 )
 register(
@@ -430,6 +447,7 @@ register(
         ("one_run",),
         _INDEPENDENT,
         scope="whole",
+        refuse=_no_coin,
     )
 )
 register(
@@ -442,7 +460,7 @@ register(
             confidence=given.confidence,
         ),
         ("one_run",),
-        _INDEPENDENT,
+        "it is for guesses on one model.",
         scope="whole",
         refuse=_no_overlap,
     )
@@ -454,5 +472,6 @@ register(
         ("one_run",),
         _INDEPENDENT,
         scope="whole",
+        refuse=_no_coin,
     )
 )

@@ -1,5 +1,6 @@
-"""From what an attack measured to guesses of membership."""
+"""From what an attack measured to guesses of membership, and to counts of its errors."""
 
+from bayes_dp.attacks.lira import measure, measure_fast
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected, guess
 
-__all__ = ["Bonferroni", "Fixed", "Split", "Uncorrected", "guess"]
+__all__ = ["Bonferroni", "Fixed", "Split", "Uncorrected", "guess", "measure", "measure_fast"]

@@ -152,26 +152,30 @@ def _from_rates(
     def again(d: float) -> LowerBound:
         return _from_rates(counts, d, confidence, two_sided, method, bounds)
 
-    return _bound(counts, delta, confidence, method, lower, upper, sentences, invalid, again)
+    return _bound(counts, delta, confidence, method, two_sided, lower, upper, sentences, invalid, again)
 
 
 def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sided: bool = False) -> LowerBound:
     """From the normal approximation of the log ratios (1−δ−β)/α and (1−δ−α)/β (Katz et al. 1978, at δ = 0).
 
     The variance of log((1−δ−β̂)/α̂) is about β(1−β)/(N1 (1−δ−β)²) + (1−α)/(N0 α). Half an error is added to both sides
-    of both rates where a count is 0 or all. Each ratio is judged at p/2 (two-sided: p/4 at each end).
+    of both rates where a count is 0 or all. Each ratio is judged at p/2 (two-sided: p/4 at each end, of the decisions
+    or, where these are worse than chance, of their opposite).
     """
     delta, p = _question(counts, delta, confidence)
     x, n0, y, n1 = _columns(counts)
+    if two_sided:
+        worse = x / n0 + y / n1 > 1
+        x, y = np.where(worse, n0 - x, x), np.where(worse, n1 - y, y)
     extreme = (x == 0) | (x == n0) | (y == 0) | (y == n1)
     alpha, beta = (np.where(extreme, (k + 0.5) / (n + 1), k / n) for k, n in ((x, n0), (y, n1)))
     z = float(-special.ndtri(p / len(counts) / (4 if two_sided else 2)))
     ends = []
     for a, m, b, n in ((alpha, n0, beta, n1), (beta, n1, alpha, n0)):
-        gap = np.maximum(1 - delta - b, 1e-300)
-        spread = np.sqrt(b * (1 - b) / (n * gap**2) + (1 - a) / (m * a))
-        centre = np.where(1 - delta - b > 0, np.log(gap / a), -math.inf)
-        ends.append((centre - z * spread, centre + z * spread))
+        some = 1 - delta - b > 0  # else the ratio is estimated as 0, and says nothing
+        gap = np.where(some, 1 - delta - b, 1.0)
+        centre, spread = np.log(gap / a), np.sqrt(b * (1 - b) / (n * gap**2) + (1 - a) / (m * a))
+        ends.append([np.where(some, centre + side * spread, -math.inf) for side in (-z, z)])
     lower = np.maximum(0.0, np.maximum(ends[0][0], ends[1][0]))
     upper = np.maximum(0.0, np.maximum(ends[0][1], ends[1][1])) if two_sided else np.full(len(counts), math.inf)
     sentences = ["The log ratios of the observed rates are normal with their estimated variances."]
@@ -180,7 +184,7 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
     def again(d: float) -> LowerBound:
         return katz(counts, d, confidence=confidence, two_sided=two_sided)
 
-    return _bound(counts, delta, confidence, "katz", lower, upper, sentences, invalid, again)
+    return _bound(counts, delta, confidence, "katz", two_sided, lower, upper, sentences, invalid, again)
 
 
 def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> LowerBound:
@@ -210,7 +214,7 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
     def again(d: float) -> LowerBound:
         return accuracy(counts, d, confidence=confidence)
 
-    return _bound(counts, delta, confidence, "accuracy", lower, upper, sentences, "", again)
+    return _bound(counts, delta, confidence, "accuracy", False, lower, upper, sentences, "", again)
 
 
 def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, prior: float = 0.5) -> CredibleInterval:
@@ -288,6 +292,7 @@ def _bound(
     delta: float,
     confidence: float,
     method: str,
+    two_sided: bool,
     lower: Floats,
     upper: Floats,
     sentences: list[str],
@@ -302,9 +307,8 @@ def _bound(
         value=float(lower[best]),
         upper=float(upper.max()),
         confidence=confidence,
-        assumptions=(_REPEATED, f"δ = {delta:g} is known.", *sentences, *several)
-        + ((_UPPER,) if math.isfinite(upper.max()) else ()),
-        provenance=_provenance(counts, delta, confidence, method, two_sided=bool(np.isfinite(upper).any())),
+        assumptions=(_REPEATED, f"δ = {delta:g} is known.", *sentences, *several) + ((_UPPER,) if two_sided else ()),
+        provenance=_provenance(counts, delta, confidence, method, two_sided=two_sided),
         invalid=_caution(counts) or invalid,
         details={"base": _name(counts, best), "bounds": lower.tolist()},
         at=again,

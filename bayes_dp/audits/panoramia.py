@@ -3,10 +3,11 @@ baseline does that never sees the model.
 
 Whether an example is a member or a generated one is decided by a fair coin. Among the r examples that a classifier
 takes for members, tp are. If the generator is c-close to the members' distribution and the model ε-DP, then
-P[Binomial(r, sigmoid(c)) ≥ tp] bounds the chance of such a baseline, and with c + ε that of such an attack; hence lower
-bounds of c and of c + ε at p/2 each, over all thresholds that are looked at (Propositions 1 and 2, Algorithm 1 with
-"inf" where it prints "sup"). With (c,γ)-closeness and (ε,δ)-DP, the tests are those of `one_run.p_value` with γ and
-γ + δ − γδ in δ's place (Appendix E; Proposition 4 misprints 2mδ for the baseline).
+P[Binomial(r, sigmoid(c)) ≥ tp] bounds the chance of such a baseline, and with c + ε that of such an attack; hence
+lower bounds of c and of c + ε at p/2 each, over all thresholds that are looked at (Propositions 1 and 2; Algorithm 1
+and Corollary 2 turn two inequalities round).
+With (c,γ)-closeness and (ε,δ)-DP, the tests are those of `one_run.p_value` with γ and γ + δ − γδ in δ's place (Appendix
+E; Proposition 4 misprints 2mδ for the baseline).
 
 The difference of two lower bounds is no lower bound: where the generator is worse than the baseline can tell, c is
 larger than its bound and ε smaller than the difference. Only with real non-members is c = 0 known.
@@ -113,12 +114,18 @@ def _log_odds(
     """The largest lower bound of the log odds of being a member when taken for one, its threshold, and how many there
     were."""
     if isinstance(given, ErrorCounts):
+        if given.design != "one_run":
+            raise InputError(f'{name}: counts of the design "{given.design}" are no decisions on one model')
         whole = given.pool()
         tp, fp = int(whole.positives[0] - whole.false_negatives[0]), int(whole.false_positives[0])
         examples = given.examples or int(whole.negatives[0] + whole.positives[0])
         return float(lower_bounds(examples, tp + fp, tp, slack, p)), None, 1
     if not isinstance(given, GuessTable):
         raise InputError(f"{name} must be a GuessTable or ErrorCounts, not {type(given).__name__}")
+    if given.propensity is not None and (given.propensity != 0.5).any():
+        raise InputError(f"{name}: each example must be a member by a fair coin, and the propensities say otherwise")
+    if given.base is not None and len(set(given.base)) > 1:
+        raise InputError(f"{name} holds {len(set(given.base))} bases: measure one at a time, see GuessTable.by_base")
     order = np.argsort(given.score)
     score, members = given.score[order], np.append(0, np.cumsum(given.member[order]))
     cuts = np.unique(given.score) if thresholds is None else np.atleast_1d(numbers("thresholds", thresholds))

@@ -52,7 +52,8 @@ def compositional(
         assumptions=(
             "All guesses were made from one trained model.",
             f"Given the features of all examples, each is a member with a probability between {overlap:g} and"
-            f" {1 - overlap:g}, independent of the others.",
+            f" {1 - overlap:g}, independent of the others"
+            + (f", but for a chance of {shift_delta:g}." if shift_delta else "."),
             f"δ = {delta:g} is known.",
             chosen.assumption,
         ),

@@ -14,17 +14,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import gammaln, xlog1py, xlogy
 from jax.scipy.stats import norm
+from numpy.typing import NDArray
 
-from bayes_dp.bayes.likelihoods import Array, Counts
+from bayes_dp.bayes.likelihoods import BINOMIAL, Array, Auxiliaries, BetaPair, Counts, uniform_pairs
 
-__all__ = ["BETA_BINOMIAL", "BIVARIATE_NORMAL", "KUPPER_HASEMAN", "BetaBinomial", "BivariateNormal", "KupperHaseman"]
+__all__ = [
+    "BETA_BINOMIAL",
+    "BIVARIATE_NORMAL",
+    "KUPPER_HASEMAN",
+    "LIKELIHOODS",
+    "BetaBinomial",
+    "BivariateNormal",
+    "KupperHaseman",
+]
 
+Floats = NDArray[np.float64]
+
+_TYPICAL = 0.01  # correlation for which the candidates of the rates are spread out
 _SD = 0.01  # of the prior of τ: variance 1e-4 (Appendix B.3)
 _SMALL = 1e-7  # τ below which the beta-binomial is expanded around the binomial
 
@@ -60,6 +73,15 @@ class BivariateNormal:
         inside = (tau > low) & (tau < 1) & (jnp.abs(rho) < width)
         return jnp.where(inside, _log_normal(tau, low, 1.0) - jnp.log(2 * jnp.where(inside, width, 1.0)), -jnp.inf)
 
+    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
+        """τ and ρ to start from, (2,)."""
+        tau = rng.uniform(0.0, _SD)
+        return np.array([tau, rng.uniform(-0.5, 0.5) * float(self.rho_limit(counts, np.array(tau)))])
+
+    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
+        """See `Binomial.proposal`; g/q is never constant."""
+        return _candidates(counts, auxiliaries), False
+
     def rho_limit(self, counts: Counts, tau: Array) -> jax.Array:
         """min over bases of sqrt((1+(N0−1)τ)(1+(N1−1)τ)/(N0 N1)), below which |ρ| is."""
         n0, n1 = jnp.asarray(counts.n0), jnp.asarray(counts.n1)
@@ -86,6 +108,14 @@ class BetaBinomial:
         """τ ~ Normal(0, 1e-4) on [0, 1)."""
         return jnp.where((tau >= 0) & (tau < 1), _log_normal(tau, 0.0, 1.0), -jnp.inf)
 
+    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
+        """τ to start from, (1,)."""
+        return np.array([rng.uniform(0.0, 2 * _SD)])
+
+    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
+        """See `Binomial.proposal`; g/q is never constant."""
+        return _candidates(counts, auxiliaries), False
+
 
 @dataclass(frozen=True)
 class KupperHaseman:
@@ -108,17 +138,34 @@ class KupperHaseman:
         low = _lowest(counts)
         return jnp.where((tau > low) & (tau < 1), _log_normal(tau, low, 1.0), -jnp.inf)
 
+    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
+        """τ = 0, (1,): at another, some rates may be impossible."""
+        return np.zeros(1)
 
-def _lowest(counts: Counts) -> float:
+    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
+        """See `Binomial.proposal`; g/q is never constant."""
+        return _candidates(counts, auxiliaries), False
+
+
+def _candidates(counts: Counts, auxiliaries: Auxiliaries) -> BetaPair:
+    """Beta laws as wide as those of over-dispersed counts, and as singular at the ends as a normal law with X = 0."""
+    if auxiliaries == "uniform":
+        return uniform_pairs(len(counts.x))
+    x, n0, y, n1 = (np.asarray(column) for column in counts)
+    shrink0, shrink1 = 1 + (n0 - 1) * _TYPICAL, 1 + (n1 - 1) * _TYPICAL
+    return BetaPair(x / shrink0 + 0.5, (n0 - x) / shrink0 + 0.5, y / shrink1 + 0.5, (n1 - y) / shrink1 + 0.5)
+
+
+def _lowest(counts: Counts) -> jax.Array:
     """−1/(max N − 1), or −1 where no base has more than two runs."""
-    most = max(float(np.max(counts.n0)), float(np.max(counts.n1)))
-    return -1.0 / max(most - 1.0, 1.0)
+    most = jnp.maximum(jnp.max(jnp.asarray(counts.n0)), jnp.max(jnp.asarray(counts.n1)))
+    return -1.0 / jnp.maximum(most - 1.0, 1.0)
 
 
-def _log_normal(tau: Array, low: float, high: float) -> jax.Array:
+def _log_normal(tau: Array, low: float | jax.Array, high: float) -> jax.Array:
     """The log density of Normal(0, _SD²) truncated to (low, high)."""
     mass = norm.cdf(high / _SD) - norm.cdf(low / _SD)
-    return norm.logpdf(jnp.asarray(tau) / _SD) - math.log(_SD) - jnp.log(mass)
+    return jnp.asarray(norm.logpdf(jnp.asarray(tau) / _SD) - math.log(_SD) - jnp.log(mass))
 
 
 def _log_choose(n: Array, k: Array) -> jax.Array:
@@ -144,15 +191,14 @@ def _beta_binomial(x: Array, n: Array, rate: Array, tau: Array) -> jax.Array:
 
 def _rise(a: Array, k: Array) -> jax.Array:
     """log Γ(a + k)/Γ(a)."""
-    value: jax.Array = gammaln(a + k) - gammaln(a)
-    return value
+    return jnp.asarray(gammaln(a + k) - gammaln(a))
 
 
 def _kupper_haseman(x: Array, n: Array, rate: Array, tau: Array) -> jax.Array:
     spread = jnp.maximum(rate * (1 - rate), 1e-300)
 
     def factor(k: Array) -> jax.Array:
-        return 1 + tau / (2 * spread) * ((k - n * rate) ** 2 + k * (2 * rate - 1) - n * rate**2)
+        return jnp.asarray(1 + tau / (2 * spread) * ((k - n * rate) ** 2 + k * (2 * rate - 1) - n * rate**2))
 
     # The bracket is a parabola in the count: least at the whole number nearest its vertex, greatest at an end.
     vertex = jnp.clip(jnp.round((n - 1) * rate + 0.5), 0.0, n)
@@ -163,3 +209,4 @@ def _kupper_haseman(x: Array, n: Array, rate: Array, tau: Array) -> jax.Array:
 
 
 BIVARIATE_NORMAL, BETA_BINOMIAL, KUPPER_HASEMAN = BivariateNormal(), BetaBinomial(), KupperHaseman()
+LIKELIHOODS: dict[str, Any] = {one.name: one for one in (BINOMIAL, BIVARIATE_NORMAL, BETA_BINOMIAL, KUPPER_HASEMAN)}

@@ -21,7 +21,8 @@ def estimate(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    method: Literal["exact", "mhaar"] = "exact",
+    likelihood: str = "binomial",
+    method: Literal["exact", "mhaar"] | None = None,
     **settings: Any,
 ) -> Posterior:
     """The posterior of ε, and of the attack strength s unless it is fixed, given error counts and δ.
@@ -34,7 +35,10 @@ def estimate(
         with variance 10 and s ~ Beta(1, 1).
     strength : "free" estimates s along with ε; a number in [0, 1) fixes it; "tight" is the limit s → 1, where every
         attack is taken to be the strongest possible.
-    method : "exact" integrates numerically, with a known error; "mhaar" samples by MCMC-DP-Est (Algorithm 1).
+    likelihood : of the counts given the error rates: "binomial", or one for correlated counts, such as those of
+        cross-fed runs: "bivariate_normal", "beta_binomial", "kupper_haseman".
+    method : "exact" integrates numerically, with a known error, and is the default for the binomial likelihood;
+        "mhaar" samples by MCMC-DP-Est (Algorithms 1 and 6), and is that for the others.
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
     """
     shared: dict[str, Any] = {
@@ -42,17 +46,21 @@ def estimate(
         "prior_strength": prior_strength,
         "strength": strength,
     }
+    if method is None:
+        method = "exact" if likelihood == "binomial" else "mhaar"
     if method == "exact":
+        if likelihood != "binomial":
+            raise InputError(f"method='exact' is for likelihood='binomial', not {likelihood!r:.80}; use method='mhaar'")
         if settings:
             raise InputError(f"{', '.join(settings)}: settings of method='mhaar', which method='exact' does not have")
         return exact(counts, delta, **shared)
     if method == "mhaar":
         from bayes_dp.bayes.mhaar import mhaar
 
-        known = inspect.signature(mhaar).parameters.keys() - {"counts", "delta", *shared}
+        known = inspect.signature(mhaar).parameters.keys() - {"counts", "delta", "likelihood", *shared}
         if unknown := settings.keys() - known:
             raise InputError(
                 f"method='mhaar' has no setting {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}"
             )
-        return mhaar(counts, delta, **shared, **settings)
+        return mhaar(counts, delta, likelihood=likelihood, **shared, **settings)
     raise InputError(f"method must be 'exact' or 'mhaar', not {method!r:.80}")

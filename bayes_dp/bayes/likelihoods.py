@@ -1,7 +1,8 @@
 """Likelihoods g(X, Y | α, β) of the error counts of a base given its error rates, and where to look for those rates.
 
-A likelihood has a name, the assumption it makes in words, `log_density`, and `proposal`: the law from which a sampler
-draws candidates for a base's rates. Arrays over bases have shape (n,), those over candidates (n, m).
+A likelihood has a name, the names of its `shared` parameters (those that all bases have in common), the assumption it
+makes in words, `log_density` and, of the shared parameters, `log_prior` and `start`; and `proposal`, the law from which
+a sampler draws candidates for a base's rates. Arrays over bases have shape (n,), those over candidates (n, m).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.data import ErrorCounts
 
-__all__ = ["AUXILIARIES", "BINOMIAL", "Array", "Auxiliaries", "BetaPair", "Binomial", "Counts"]
+__all__ = ["AUXILIARIES", "BINOMIAL", "Array", "Auxiliaries", "BetaPair", "Binomial", "Counts", "uniform_pairs"]
 
 Auxiliaries = Literal["posterior", "uniform"]
 AUXILIARIES: tuple[Auxiliaries, ...] = ("posterior", "uniform")
@@ -70,6 +71,7 @@ class Binomial:
     """X ~ Binomial(N0, α) and Y ~ Binomial(N1, β), independent (eq. 1 of MCMC-DP-Est)."""
 
     name: str = "binomial"
+    shared: tuple[str, ...] = ()
     assumption: str = "Given its rates, a base's errors are independent binomial counts."
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array) -> jax.Array:
@@ -77,16 +79,25 @@ class Binomial:
         x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
         return xlogy(x, alpha) + xlog1py(n0 - x, -alpha) + xlogy(y, beta) + xlog1py(n1 - y, -beta)
 
+    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
+        """Shared parameters to start from, (q,): there are none."""
+        return np.zeros(0)
+
     def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
         """The law q of the auxiliary pairs, and whether g/q is constant in (α, β).
 
         "uniform" is Unif(0,1)², "posterior" is Beta(X+1, N0−X+1) × Beta(Y+1, N1−Y+1), which is proportional to g.
         """
         if auxiliaries == "uniform":
-            one = np.ones(len(counts.x))
-            return BetaPair(one, one, one, one), False
+            return uniform_pairs(len(counts.x)), False
         x, n0, y, n1 = counts
         return BetaPair(x + 1, n0 - x + 1, y + 1, n1 - y + 1), True
+
+
+def uniform_pairs(n: int) -> BetaPair:
+    """α and β uniform on [0, 1], for n bases."""
+    one = np.ones(n)
+    return BetaPair(one, one, one, one)
 
 
 BINOMIAL = Binomial()

@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 _BLOCK = 250  # iterations at most between two looks at the progress bar and the keyboard
 _PAIRS = 1 << 20  # auxiliary pairs at most in a block (8 MB an array)
 _PAIRS_PER_BASE: Mapping[Auxiliaries, int] = {"posterior": 8, "uniform": 1000}
+_SHARED_VARIANCE = 1e-5  # of the first proposals of a shared parameter
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class MhaarPosterior(Posterior):
         self.samples: dict[str, Floats] = {"epsilon": np.asarray(chains.states.epsilon)}
         if question.strength == "free":
             self.samples["strength"] = np.asarray(chains.states.strength)
+        for i, name in enumerate(question.likelihood.shared):
+            self.samples[name] = np.asarray(chains.states.shared)[..., i]
         self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
         found, sentences = convergence(self.samples)
         kept = self.samples["epsilon"].shape[1]
@@ -134,7 +137,12 @@ class MhaarPosterior(Posterior):
             value += priors.log_density(prior)(self.samples[name].ravel()).reshape(epsilon.shape)
         by_base = (np.asarray(rate).reshape(-1, len(self._question.counts)).T for rate in (states.alpha, states.beta))
         with _double():
-            log_g = question.likelihood.log_density(Counts.of(question.counts), *by_base)
+            columns, likelihood = Counts.of(question.counts), question.likelihood
+            shared = [self.samples[name].ravel() for name in likelihood.shared]
+            if shared:
+                log_prior = jax.vmap(lambda *values: likelihood.log_prior(columns, *values))(*shared)
+                value += np.asarray(log_prior).reshape(epsilon.shape)
+            log_g = likelihood.log_density(columns, *by_base, *shared)
             return np.asarray(value + np.asarray(log_g).sum(axis=0).reshape(epsilon.shape))
 
 
@@ -145,6 +153,7 @@ def mhaar(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
+    likelihood: str = "binomial",
     auxiliaries: Auxiliaries = "posterior",
     n_auxiliaries: int | None = None,
     chains: int = 4,
@@ -166,7 +175,15 @@ def mhaar(
     """
     if strength == "tight":
         raise InputError("MHAAR is not defined for strength='tight', where the layer has no area; use method='exact'")
-    question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
+    question = ask(
+        counts,
+        "epsilon",
+        delta,
+        prior=prior_epsilon,
+        prior_strength=prior_strength,
+        strength=strength,
+        likelihood=likelihood,
+    )
     if auxiliaries not in AUXILIARIES:
         raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
     settings = Settings(
@@ -206,10 +223,11 @@ def _run(question: Question, settings: Settings) -> Chains:
     )
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.chains)
     rngs = [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]  # NumPy's fastest
-    starts = [init(rng, target, likelihood.proposal(columns, "posterior")[0]) for rng in rngs]
+    starts = [init(rng, target, likelihood.proposal(columns, "posterior")[0], likelihood) for rng in rngs]
     states = jax.tree.map(lambda *values: jnp.stack(values), *starts)
     # Of the averaged move's proposal of (log ε, s) and the shift move's of (log ε, log s).
-    covariances = Covariance(0.25, 0.04 * free), Covariance(0.25, 0.25 * free)
+    others = [_SHARED_VARIANCE] * len(likelihood.shared)
+    covariances = Covariance(0.25, 0.04 * free, *others), Covariance(0.25, 0.25 * free, *others)
     log_best = np.tile(np.log([c.best_scale for c in covariances]), (settings.chains, 1))
     log_scales = jnp.asarray(log_best)
     size = int(np.clip(_PAIRS // (settings.chains * len(question.counts) * settings.n_auxiliaries), 1, _BLOCK))
@@ -219,7 +237,7 @@ def _run(question: Question, settings: Settings) -> Chains:
     try:
         with (
             _bar(settings) as show,
-            noise_of_blocks(rngs, proposal, settings.n_auxiliaries, size, lengths) as noises,
+            noise_of_blocks(rngs, proposal, 2 + len(others), settings.n_auxiliaries, size, lengths) as noises,
         ):
             for block, noise in zip(blocks, noises, strict=True):
                 if not block.warmup and not kept:
@@ -237,8 +255,9 @@ def _run(question: Question, settings: Settings) -> Chains:
                 passed, info = (type(part)(*(np.asarray(v)[: block.iterations] for v in part)) for part in trace)
                 if block.warmup:
                     log_epsilon, strength = np.log(passed.epsilon), passed.strength
-                    covariances[0].see(log_epsilon, strength)
-                    covariances[1].see(log_epsilon, np.log(np.maximum(strength, 1e-300)))
+                    shared = np.moveaxis(passed.shared, -1, 0)
+                    covariances[0].see(log_epsilon, strength, *shared)
+                    covariances[1].see(log_epsilon, np.log(np.maximum(strength, 1e-300)), *shared)
                     if block.learn:
                         for c, scale in zip(covariances, np.exp(np.mean(log_scales, axis=0)), strict=True):
                             c.learn(scale)

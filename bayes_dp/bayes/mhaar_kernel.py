@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bayes_dp import region
 from bayes_dp.bayes.layer import edges, fold, in_layer, log_layer_area
-from bayes_dp.bayes.likelihoods import BetaPair, Binomial, Counts
+from bayes_dp.bayes.likelihoods import BetaPair, Counts
 from bayes_dp.checks import InputError
 
 __all__ = ["Info", "Noise", "State", "Target", "advance", "init", "kernel", "noise_of_blocks"]
@@ -47,12 +47,13 @@ class State(NamedTuple):
     strength: jax.Array  # ()
     alpha: jax.Array  # (n,)
     beta: jax.Array  # (n,)
+    shared: Any = np.zeros(0)  # (q,) parameters of the likelihood
 
 
 class Noise(NamedTuple):
     """The random numbers of an iteration."""
 
-    step: jax.Array  # (T+1, 2) normal: of the T proposals of the averaged move and of the shift move
+    step: jax.Array  # (T+1, 2 + q) normal: of the T proposals of the averaged move and of the shift move
     log_chance: jax.Array  # (T+1,) logarithm of uniform: of the same
     alpha: jax.Array  # (n, K) auxiliary pairs; column 0 is not used
     beta: jax.Array  # (n, K)
@@ -82,8 +83,8 @@ class Info(NamedTuple):
     shift: jax.Array  # () acceptance probability of the shift move
 
 
-def kernel(state: State, noise: Noise, target: Target, factors: jax.Array, likelihood: Binomial) -> tuple[State, Info]:
-    """One iteration. `factors` (2, 2, 2): the square roots of the covariances of the two proposals of ε and s."""
+def kernel(state: State, noise: Noise, target: Target, factors: jax.Array, likelihood: Any) -> tuple[State, Info]:
+    """One iteration. `factors` (2, 2 + q, 2 + q): the square roots of the covariances of the two proposals of θ."""
     state, averaged = averaged_move(state, noise, target, factors[0], likelihood)
     state, log_g = local_move(state, noise, target, likelihood)
     state, shift = shift_move(state, log_g, noise, target, factors[1], likelihood)
@@ -91,7 +92,7 @@ def kernel(state: State, noise: Noise, target: Target, factors: jax.Array, likel
 
 
 def averaged_move(
-    state: State, noise: Noise, target: Target, factor: jax.Array, likelihood: Binomial
+    state: State, noise: Noise, target: Target, factor: jax.Array, likelihood: Any
 ) -> tuple[State, jax.Array]:
     """Algorithm 1: A = (ε'/ε) p(ε',s')/p(ε,s) Π_j Σ_k w'_jk/Σ_k w_jk, where w_jk = 1[(α,β)_jk ∈ R_s] (g/q)_jk/|R_s|.
 
@@ -101,35 +102,39 @@ def averaged_move(
     first = jnp.arange(noise.alpha.shape[-1]) == 0
     alpha = jnp.where(first, state.alpha[:, None], noise.alpha)
     beta = jnp.where(first, state.beta[:, None], noise.beta)
-    log_weight = None
-    if target.proposal is not None:
-        log_weight = likelihood.log_density(target.counts, alpha, beta) - target.proposal.log_density(alpha, beta)
+    log_q = None if target.proposal is None else target.proposal.log_density(alpha, beta)
+
+    def log_weights(shared: jax.Array) -> jax.Array | None:
+        return None if log_q is None else likelihood.log_density(target.counts, alpha, beta, *shared) - log_q
+
     folded = fold(alpha, beta)
     # The current pair is in the current layer; only rounding could say otherwise.
     inside = in_layer(*folded, state.epsilon, target.delta, state.strength) | first
 
     def propose(carry: Any, random: Any) -> Any:
-        (state, _, total), (normal, log_chance) = carry, random
+        (state, log_weight, _, total), (normal, log_chance) = carry, random
         step = factor @ normal
-        epsilon, strength, log_ratio = _propose(state, step[0], step[1], target)
+        epsilon, strength, shared, log_ratio = _propose(state, step, step[1], target, likelihood)
+        new_weight = log_weights(shared) if likelihood.shared else log_weight
         new_inside = in_layer(*folded, epsilon, target.delta, strength)
-        new_total = _log_sums(new_inside, log_weight)
+        new_total = _log_sums(new_inside, new_weight)
         log_ratio += jnp.sum(new_total - total)
-        new = State(epsilon, strength, state.alpha, state.beta), new_inside, new_total
+        new = State(epsilon, strength, state.alpha, state.beta, shared), new_weight, new_inside, new_total
         return _choose(log_chance < log_ratio, new, carry), jnp.exp(jnp.minimum(log_ratio, 0.0))
 
-    start, proposals = (state, inside, _log_sums(inside, log_weight)), (noise.step[:-1], noise.log_chance[:-1])
-    (state, inside, _), chances = lax.scan(propose, start, proposals)
+    log_weight = log_weights(state.shared)
+    start = state, log_weight, inside, _log_sums(inside, log_weight)
+    (state, log_weight, inside, _), chances = lax.scan(propose, start, (noise.step[:-1], noise.log_chance[:-1]))
     # Exponential times divided by the weights: the first to arrive is k with probability ∝ w_k.
     time = noise.race if log_weight is None else jnp.log(noise.race) - log_weight
     pick = jnp.argmin(jnp.where(inside, time, jnp.inf), axis=-1)[:, None]
     alpha, beta = (jnp.take_along_axis(pairs, pick, axis=-1)[:, 0] for pairs in (alpha, beta))
-    return State(state.epsilon, state.strength, alpha, beta), jnp.mean(chances)
+    return state._replace(alpha=alpha, beta=beta), jnp.mean(chances)
 
 
-def local_move(state: State, noise: Noise, target: Target, likelihood: Binomial) -> tuple[State, jax.Array]:
+def local_move(state: State, noise: Noise, target: Target, likelihood: Any) -> tuple[State, jax.Array]:
     """A random walk of each pair in the signed width β − α and the share u; also returns log g of the pairs, (n,)."""
-    epsilon, strength, alpha, beta = state
+    epsilon, strength, alpha, beta, shared = state
     x, n0, y, n1 = target.counts
     spread = jnp.sqrt((x + 1) * (n0 - x + 1) / (n0 + 2) ** 3 + (y + 1) * (n1 - y + 1) / (n1 + 2) ** 3)
     across = jnp.minimum(1.0, spread / edges(jnp.zeros(()), epsilon, target.delta, strength)[1])
@@ -144,15 +149,16 @@ def local_move(state: State, noise: Noise, target: Target, likelihood: Binomial)
     new_beta = jnp.where(above, 1 - low - alpha_more, low + beta_more)
     legal = (new_length > 0) & (new_alpha >= 0) & (new_alpha <= 1) & (new_beta >= 0) & (new_beta <= 1)
     new_alpha, new_beta = jnp.where(legal, new_alpha, alpha), jnp.where(legal, new_beta, beta)
-    log_g, new_log_g = (_log_g(likelihood, target, *pair) for pair in ((alpha, beta), (new_alpha, new_beta)))
+    pairs = (alpha, beta), (new_alpha, new_beta)
+    log_g, new_log_g = (_log_g(likelihood, target, *pair, shared) for pair in pairs)
     log_ratio = new_log_g - log_g + jnp.log(jnp.where(legal, new_length, length) / length)
     accept = legal & (noise.log_chance_local < log_ratio)
-    moved = State(epsilon, strength, jnp.where(accept, new_alpha, alpha), jnp.where(accept, new_beta, beta))
+    moved = state._replace(alpha=jnp.where(accept, new_alpha, alpha), beta=jnp.where(accept, new_beta, beta))
     return moved, jnp.where(accept, new_log_g, log_g)
 
 
 def shift_move(
-    state: State, log_g: jax.Array, noise: Noise, target: Target, factor: jax.Array, likelihood: Binomial
+    state: State, log_g: jax.Array, noise: Noise, target: Target, factor: jax.Array, likelihood: Any
 ) -> tuple[State, jax.Array]:
     """Propose log ε' and log s', and move every pair along its line of constant width to its share of the new layer.
 
@@ -160,30 +166,43 @@ def shift_move(
     Where the counts pin sε down, log ε and log s lie on a line, but log ε and s on a curve.
     """
     step = factor @ noise.step[-1]
-    epsilon, strength, log_ratio = _propose(state, step[0], state.strength * jnp.expm1(step[1]), target)
+    growth = state.strength * jnp.expm1(step[1])
+    epsilon, strength, shared, log_ratio = _propose(state, step, growth, target, likelihood)
     width, share, length, above = _place(state, target)
     outer, new_length = edges(jnp.abs(width), epsilon, target.delta, strength)
     shift = outer + share * new_length - fold(state.alpha, state.beta)[0]
     shift = jnp.where(above, -shift, shift)
     alpha, beta = (jnp.clip(rate + shift, 0.0, 1.0) for rate in (state.alpha, state.beta))
-    log_ratio += step[1] + jnp.sum(_log_g(likelihood, target, alpha, beta) - log_g + jnp.log(new_length / length))
+    new_log_g = _log_g(likelihood, target, alpha, beta, shared)
+    log_ratio += step[1] + jnp.sum(new_log_g - log_g + jnp.log(new_length / length))
     log_ratio = jnp.where(jnp.all(new_length > 0), log_ratio, -jnp.inf)
-    state = _choose(noise.log_chance[-1] < log_ratio, State(epsilon, strength, alpha, beta), state)
+    state = _choose(noise.log_chance[-1] < log_ratio, State(epsilon, strength, alpha, beta, shared), state)
     return state, jnp.exp(jnp.minimum(log_ratio, 0.0))
 
 
 def _propose(
-    state: State, log_growth: jax.Array, increase: jax.Array, target: Target
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """ε', s' and the part of the log ratio that needs no pairs; −∞, with (ε, s) itself, outside the supports."""
+    state: State, step: jax.Array, increase: jax.Array, target: Target, likelihood: Any
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """ε', s', the shared parameters', and the part of the log ratio that needs no pairs.
+
+    `step` holds the changes of log ε, of s in the move's own scale (`increase` is that of s itself) and of the shared
+    parameters. Outside the supports the ratio is −∞, and the parameters are those of the state.
+    """
+    log_growth, shared = step[0], state.shared + step[2:]
     epsilon, strength = state.epsilon * jnp.exp(log_growth), state.strength + increase
     theta = jnp.stack([epsilon, strength])
     legal = jnp.all((target.bounds[:, 0] <= theta) & (theta <= target.bounds[:, 1])) & (epsilon > 0) & (strength < 1)
+    change = jnp.zeros(())
+    if likelihood.shared:
+        before, after = (likelihood.log_prior(target.counts, *value) for value in (state.shared, shared))
+        legal &= after > -jnp.inf
+        change = jnp.where(legal, after - before, 0.0)
+        shared = jnp.where(legal, shared, state.shared)
     epsilon, strength = jnp.where(legal, epsilon, state.epsilon), jnp.where(legal, strength, state.strength)
     area = log_layer_area(epsilon, target.delta, strength) - log_layer_area(state.epsilon, target.delta, state.strength)
     prior = target.log_prior(epsilon, strength) - target.log_prior(state.epsilon, state.strength)
-    log_ratio = log_growth + prior - len(target.counts.x) * area
-    return epsilon, strength, jnp.where(legal & ~jnp.isnan(log_ratio), log_ratio, -jnp.inf)
+    log_ratio = log_growth + prior + change - len(target.counts.x) * area
+    return epsilon, strength, shared, jnp.where(legal & ~jnp.isnan(log_ratio), log_ratio, -jnp.inf)
 
 
 def _choose(accept: jax.Array, new: Any, old: Any) -> Any:
@@ -205,9 +224,10 @@ def _place(state: State, target: Target) -> tuple[jax.Array, jax.Array, jax.Arra
     return width, share, length, state.alpha + state.beta > 1
 
 
-def _log_g(likelihood: Binomial, target: Target, alpha: jax.Array, beta: jax.Array) -> jax.Array:
+def _log_g(likelihood: Any, target: Target, alpha: jax.Array, beta: jax.Array, shared: jax.Array) -> jax.Array:
     """log g of one pair a base, (n,)."""
-    return likelihood.log_density(target.counts, alpha[:, None], beta[:, None])[:, 0]
+    value: jax.Array = likelihood.log_density(target.counts, alpha[:, None], beta[:, None], *shared)[:, 0]
+    return value
 
 
 @partial(jax.jit, static_argnames=("likelihood",))
@@ -219,15 +239,15 @@ def advance(
     factors: jax.Array,
     gain: jax.Array,
     iterations: int,
-    likelihood: Binomial,
+    likelihood: Any,
 ) -> tuple[State, jax.Array, State, Info]:
     """Some iterations of all chains: the last states and scales, and the states and infos of every iteration.
 
     Chains are the leading axis of the states and of `log_scales` (chains, 2). Iterations, then chains, lead in the
     noise and in what is returned of every iteration; there they are B ≥ `iterations`, of which the last are idle, so
     that one compiled program serves blocks of any length. Each of the two proposals has its covariance, given by
-    `factors` (2, 2, 2), times a scale of the chain's own, which follows the acceptance by Robbins and Monro's rule with
-    the gains (B,), zero once the warm-up is over.
+    `factors` (2, 2 + q, 2 + q), times a scale of the chain's own, which follows the acceptance by Robbins and
+    Monro's rule with the gains (B,), zero once the warm-up is over.
     """
 
     def iterate(i: jax.Array, carry: Any) -> Any:
@@ -250,13 +270,18 @@ def advance(
 
 @contextmanager
 def noise_of_blocks(
-    rngs: Sequence[np.random.Generator], proposal: BetaPair, n_auxiliaries: int, size: int, lengths: Sequence[int]
+    rngs: Sequence[np.random.Generator],
+    proposal: BetaPair,
+    dimension: int,
+    n_auxiliaries: int,
+    size: int,
+    lengths: Sequence[int],
 ) -> Iterator[Iterator[Noise]]:
     """The noise (size, chains, ...) of blocks of the given lengths; threads draw that of the next block meanwhile."""
     pool = ThreadPoolExecutor(min(len(rngs), os.cpu_count() or 1))
 
     def begin(length: int) -> list[Future[tuple[Floats, ...]]]:
-        return [pool.submit(_draw_noise, rng, proposal, length, n_auxiliaries) for rng in rngs]
+        return [pool.submit(_draw_noise, rng, proposal, dimension, length, n_auxiliaries) for rng in rngs]
 
     def join(*columns: Floats) -> jax.Array:
         whole = np.zeros((size, len(columns), *columns[0].shape[1:]))
@@ -277,12 +302,14 @@ def noise_of_blocks(
         pool.shutdown(cancel_futures=True)
 
 
-def _draw_noise(rng: np.random.Generator, proposal: BetaPair, length: int, n_auxiliaries: int) -> tuple[Floats, ...]:
+def _draw_noise(
+    rng: np.random.Generator, proposal: BetaPair, dimension: int, length: int, n_auxiliaries: int
+) -> tuple[Floats, ...]:
     """The fields of `Noise` for one chain, each (length, ...)."""
     n = len(proposal.a0)
     scales = np.exp(rng.uniform(*_LOCAL_SCALES, (length, 1, n)))
     return (
-        rng.standard_normal((length, _PROPOSALS + 1, 2)),
+        rng.standard_normal((length, _PROPOSALS + 1, dimension)),
         -rng.standard_exponential((length, _PROPOSALS + 1)),
         *proposal.draw(rng, length, n_auxiliaries),
         rng.standard_exponential((length, n, n_auxiliaries)),
@@ -295,7 +322,7 @@ def _draw_noise(rng: np.random.Generator, proposal: BetaPair, length: int, n_aux
 # Start ----------------------------------------------------------------------------------------------------------------
 
 
-def init(rng: np.random.Generator, target: Target, posterior: BetaPair) -> State:
+def init(rng: np.random.Generator, target: Target, posterior: BetaPair, likelihood: Any) -> State:
     """An over-dispersed start of positive density.
 
     The pairs come from their law given the counts alone, `posterior`; ε is above many of their levels and s below all
@@ -318,7 +345,8 @@ def init(rng: np.random.Generator, target: Target, posterior: BetaPair) -> State
     inside = region.in_layer(alpha, beta, epsilon, delta, strength)
     moved = _into_layer(rng, alpha, beta, epsilon, delta, strength)
     alpha, beta = (np.where(inside, old, new) for old, new in zip((alpha, beta), moved, strict=True))
-    return State(*map(jnp.asarray, (epsilon, strength, alpha, beta)))
+    shared = likelihood.start(rng, target.counts)
+    return State(*map(jnp.asarray, (epsilon, strength, alpha, beta, shared)))
 
 
 def _within(rng: np.random.Generator, value: float, low: float, high: float) -> float:

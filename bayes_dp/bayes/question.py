@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.likelihoods import BINOMIAL, Binomial
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods import BINOMIAL
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
@@ -33,7 +34,7 @@ class Question:
     known: float  # the other
     strength: Strength
     priors: Mapping[str, Any]  # of the parameter and, if it is free, of the strength
-    likelihood: Binomial = BINOMIAL
+    likelihood: Any = BINOMIAL
 
     def privacy(self, value: Floats) -> tuple[Floats, Floats]:
         """(ε, δ) for values of the unknown parameter."""
@@ -65,6 +66,8 @@ class Question:
 
     def caution(self) -> str:
         """Why the design of the counts does not meet the assumptions, a sentence; empty where it does."""
+        if self.likelihood.shared and self.counts.design == "cross_fed":
+            return ""
         return {
             "cross_fed": "The runs were cross-fed, so their errors are in truth correlated: the interval may be too"
             " narrow.",
@@ -90,6 +93,7 @@ def ask(
     prior: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
+    likelihood: str = "binomial",
 ) -> Question:
     """A question from what the caller gives; each fault is an InputError."""
     if not isinstance(counts, ErrorCounts):
@@ -102,7 +106,9 @@ def ask(
         priors["strength"] = prior_of("strength", prior_strength)
     elif prior_strength is not None:
         raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
-    return Question(counts, parameter, known, strength, priors)
+    if likelihood not in LIKELIHOODS:
+        raise InputError(f"likelihood must be one of {', '.join(LIKELIHOODS)}, not {likelihood!r:.80}")
+    return Question(counts, parameter, known, strength, priors, LIKELIHOODS[likelihood])
 
 
 def _known(parameter: Parameter, value: Any) -> float:

@@ -148,6 +148,7 @@ def estimate(
     from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as infer
 
+    settings: dict[str, Any] = {"seed": seed} if method is Method.mhaar else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
         post = infer(
@@ -157,7 +158,7 @@ def estimate(
             prior_strength=prior_strength,
             strength=_strength(strength),
             method=method.value,
-            **({"seed": seed} if method is Method.mhaar else {}),
+            **settings,
         )
     content = post.to_dict(prob)
     if fail_above is not None:

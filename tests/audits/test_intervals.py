@@ -84,6 +84,10 @@ def test_two_sided():
     found = intervals.clopper_pearson(counts(1, 10**6, 5 * 10**5, 10**6), 1e-9, two_sided=True)
     assert found.interval() == pytest.approx((11.266807967877796, 17.500347106923265), rel=1e-9)
     assert any("this attack" in sentence for sentence in found.assumptions)
+    assert "at most 17.5 by this attack" in found.statement()
+    endless = intervals.clopper_pearson(counts(0, 10, 3, 10), 0.0, two_sided=True)
+    assert endless.provenance.settings["two_sided"]
+    assert "at most inf by this attack" in endless.statement()
     # privacy-estimates' test vector: TP 487, TN 1, FP 512, FN 0
     found = intervals.clopper_pearson(counts(512, 513, 0, 487), 1e-5, confidence=0.9, two_sided=True)
     assert found.interval() == (0.0, math.inf)
@@ -97,6 +101,8 @@ def test_an_attack_that_is_always_wrong():
     one, other = (intervals.clopper_pearson(c, 0.0, two_sided=True).interval() for c in (worse, better))
     assert one == pytest.approx(other)
     assert one[0] > 1
+    one, other = (intervals.katz(c, 0.0, two_sided=True).interval() for c in (worse, better))
+    assert one == pytest.approx(other)
 
 
 def test_rates():
@@ -130,6 +136,7 @@ def test_katz_against_the_formula():
     spread = np.sqrt(0.9 / 10 + 0.2 / 80)
     assert found.value == pytest.approx(np.log(8) - stats.norm.ppf(0.975) * spread)
     assert not found.valid
+    assert intervals.katz(counts(1, 200, 199, 200), 0.01, two_sided=True).upper < 0.1
     empty = intervals.katz(counts(0, 100, 20, 100), 0.0)
     a, b = 0.5 / 101, 20.5 / 101
     spread = np.sqrt((1 - a) / (100 * a) + b / (100 * (1 - b)))

@@ -128,6 +128,9 @@ def test_a_bad_baseline_makes_the_estimate_too_large():
     [
         (lambda t: panoramia([1, 2]), "attack must be a GuessTable or ErrorCounts, not list"),
         (lambda t: panoramia(t, 3), "baseline must be a GuessTable"),
+        (lambda t: panoramia(bdp.ErrorCounts([1], 2, [1], 2)), 'attack: counts of the design "repeated"'),
+        (lambda t: panoramia(GuessTable([1, 2], [1, 0], propensity=0.3)), "fair coin, and the propensities"),
+        (lambda t: panoramia(t, GuessTable([1, 2], [1, 0], base=["a", "b"])), "baseline holds 2 bases"),
         (lambda t: panoramia(t, gamma=0.1), "gamma is for generated non-members"),
         (lambda t: panoramia(t, thresholds=[np.nan]), r"thresholds\[0\] must lie"),
         (lambda t: panoramia(t, confidence=1.0), r"confidence must lie in \(0, 1\)"),

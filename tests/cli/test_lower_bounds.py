@@ -139,6 +139,18 @@ def test_bases_are_audited_each_and_hold_together(capsys, scores, tmp_path):
     assert out.endswith("All of these bounds hold together with confidence 95%.\n")
 
 
+def test_panoramia_of_several_bases(capsys, scores, tmp_path):
+    table = bdp.GuessTable.from_csv(scores)
+    parts = bdp.GuessTable(table.score, table.member, base=[f"m{i % 2}" for i in range(len(table))])
+    parts.to_csv(tmp_path / "parts.csv")
+    found = answer(capsys, "audit", "panoramia", str(tmp_path / "parts.csv"), "--threshold", "1")
+    for one, part in zip(found, parts.by_base().values(), strict=True):
+        alone = bdp.GuessTable(part.score, part.member)
+        assert one["value"] == pytest.approx(bdp.audits.panoramia(alone, thresholds=[1.0], confidence=0.975).value)
+    both = ("--baseline", scores)
+    assert "must have the bases" in fault(capsys, "audit", "panoramia", str(tmp_path / "parts.csv"), *both)
+
+
 def test_panoramia(capsys, scores):
     table = bdp.GuessTable.from_csv(scores)
     found = answer(capsys, "audit", "panoramia", scores, "--threshold", "1", "--threshold", "2", "--delta", "1e-6")
@@ -175,7 +187,14 @@ def test_gate(capsys, scores, counts):
         )
         assert found == code
         assert ("FAILED" in out) == bool(code)
+    found = {one["base"]: one["value"] for one in answer(capsys, "audit", "intervals", counts, "--delta", "0")}
+    assert found["0 (a)"] > found["all"]  # the one of all is what is corrected, and judged
+    between = str((found["0 (a)"] + found["all"]) / 2)
+    assert run(capsys, "audit", "intervals", counts, "--delta", "0", "--fail-above", between)[0] == 0
     assert run(capsys, "audit", "intervals", counts, "--delta", "0", "--fail-above", "0.1")[0] == 1
+    crossed = ("--delta", "0", "--design", "cross_fed", "--fail-above", "9")
+    code, out, _ = run(capsys, "audit", "intervals", counts, *crossed)
+    assert (code, "it is not valid: The runs were cross-fed" in out) == (0, True)
 
 
 def test_help(capsys):
@@ -205,6 +224,8 @@ def test_help(capsys):
         (("f-dp", "SCORES", "--tau", "2"), "tau must lie"),
         (("panoramia", "SCORES", "--gamma", "0.1"), "gamma is for generated"),
         (("panoramia", "nothing.csv"), "cannot be read"),
+        (("panoramia", "SCORES", "--baseline", "SCORES", "--fail-above", "1"), "the result is an estimate"),
+        (("intervals", "COUNTS", "--delta", "0", "--method", "joint-beta", "--fail-above", "1"), "gives a posterior"),
         (("one-run", "COUNTS", "--delta", "0"), "no column for score, member"),
         (("intervals", "SCORES", "--delta", "0"), "no column for fp"),
         (("intervals", "COUNTS", "--delta", "0", "--design", "one_run", "--examples", "500"), "one_run"),

@@ -22,7 +22,7 @@ LAYERS = (
     ("bayes_dp.tradeoff",),
     ("bayes_dp.region",),
     ("bayes_dp.data",),
-    ("bayes_dp.guess_table",),
+    ("bayes_dp.guess_table", "bayes_dp.loss_table"),
     ("bayes_dp.datasets",),
     ("bayes_dp.result", "bayes_dp.interop"),
     ("bayes_dp.guesses",),
@@ -30,7 +30,13 @@ LAYERS = (
     ("bayes_dp.audits.choice",),
     ("bayes_dp.audits.f_dp",),
     ("bayes_dp.audits.one_run", "bayes_dp.audits.joint_beta"),
-    ("bayes_dp.audits.intervals", "bayes_dp.audits.panoramia", "bayes_dp.audits.zero_run", "bayes_dp.attacks.scores"),
+    (
+        "bayes_dp.audits.intervals",
+        "bayes_dp.audits.panoramia",
+        "bayes_dp.audits.zero_run",
+        "bayes_dp.attacks.scores",
+        "bayes_dp.attacks.lira",
+    ),
     ("bayes_dp.audits", "bayes_dp.attacks"),
     ("bayes_dp.bayes.beta_tails",),
     ("bayes_dp.bayes.slices",),
@@ -43,6 +49,7 @@ LAYERS = (
         "bayes_dp.bayes.likelihoods",
         "bayes_dp.bayes.layer",
     ),
+    ("bayes_dp.bayes.correlated", "bayes_dp.bayes.cubature"),
     (
         "bayes_dp.bayes.question",
         "bayes_dp.bayes.mhaar_kernel",
@@ -55,7 +62,7 @@ LAYERS = (
     ("bayes_dp.calibrate",),
     ("bayes_dp.plots",),
     ("bayes_dp.cli.program",),
-    ("bayes_dp.cli.estimate", "bayes_dp.cli.lower_bounds"),
+    ("bayes_dp.cli.estimate", "bayes_dp.cli.lower_bounds", "bayes_dp.cli.measure", "bayes_dp.cli.validity"),
     ("bayes_dp.cli",),
 )
 HEIGHT = {module: height for height, layer in enumerate(LAYERS) for module in layer}

@@ -11,7 +11,18 @@ from scipy import stats
 from bayes_dp import ErrorCounts, InputError, calibrate, region
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected, guess
 from bayes_dp.audits import compositional, f_dp, one_run, panoramia
-from bayes_dp.calibrate import Noise, RandomizedResponse, Study, study
+from bayes_dp.audits.f_dp import GAUSSIAN
+from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
+from bayes_dp.audits.intervals import clopper_pearson
+from bayes_dp.audits.one_run import best_lower_bounds, exact_lower_bounds, exact_p_value
+from bayes_dp.audits.one_run import lower_bounds as binomial_bounds
+from bayes_dp.calibrate import Row, Study, guesses, studies, study
+from bayes_dp.calibrate.bounds import at_delta, bounds_of, discounted, shift_of, simulated
+from bayes_dp.calibrate.counts import draw_above, draw_correct
+from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
+from bayes_dp.calibrate.mechanisms import FEW, Noise, RandomizedResponse
+from bayes_dp.calibrate.rates import RATE_METHODS, attacks_on_border, rate_bounds
+from bayes_dp.calibrate.result import row_of
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace
@@ -28,8 +39,9 @@ ONE_OF_EACH = [
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(calibrate, "SIZES", (200,))
-    monkeypatch.setattr(calibrate, "MECHANISMS", calibrate.FEW)
+    for module in ("guesses", "rates"):
+        monkeypatch.setattr(f"bayes_dp.calibrate.{module}.SIZES", (200,))
+    monkeypatch.setattr("bayes_dp.calibrate.mechanisms.MECHANISMS", FEW)
 
 
 def expit(x):
@@ -66,7 +78,7 @@ def test_counts_have_the_law_of_sorted_scores(mechanism, sides):
         ]
     )
     plan = Guesses(m, numbers, numbers, "bonferroni")
-    fast = calibrate._correct(mechanism, plan, REPETITIONS, rng, sides)
+    fast = draw_correct(mechanism, plan, REPETITIONS, rng, sides)
     assert fast.shape == plain.shape
     for j in range(len(numbers)):
         values = np.arange(m + 1)
@@ -106,17 +118,17 @@ def test_truths_of_randomized_response(epsilon):
 def test_the_extreme_case_rejects_as_often_as_can_be():
     rng, m, epsilon, delta, size = np.random.default_rng(2), 300, 0.5, 3e-3, 40_000
     for least in (195, 205, 301):
-        correct = calibrate._all_at_once(m, m, least, epsilon, delta, size, rng)
-        most = 0.0 if least > m else float(calibrate.exact_p_value(m, m, least, epsilon, delta))
+        correct = draw_at_once(m, m, least, epsilon, delta, size, rng)
+        most = 0.0 if least > m else float(exact_p_value(m, m, least, epsilon, delta))
         assert np.mean(correct >= least) == pytest.approx(most, abs=4 * math.sqrt(most / size))
-    exact = calibrate._at(calibrate.exact_lower_bounds, delta)
-    least = calibrate._least_rejecting(exact, m, m, epsilon, 0.05)
+    exact = at_delta(exact_lower_bounds, delta)
+    least = least_rejecting(exact, m, m, epsilon, 0.05)
     assert float(exact(m, m, least - 1, 0.05)) <= epsilon < float(exact(m, m, least, 0.05))
 
 
 def test_attacks_lie_on_the_border():
     for examples in (200, 20_000):
-        for name, alpha, beta, epsilon in calibrate._attacks(examples, 0.01):
+        for name, alpha, beta, epsilon in attacks_on_border(examples, 0.01):
             if not name.startswith("end"):  # where every ε has the same point
                 assert float(region.level(alpha, beta, 0.01)) == pytest.approx(epsilon, abs=1e-9), name
 
@@ -125,12 +137,12 @@ def test_attacks_lie_on_the_border():
 
 AUDITS = {
     "one-run": (
-        calibrate._at(calibrate.best_lower_bounds, 1e-3),
+        at_delta(best_lower_bounds, 1e-3),
         lambda guesses: one_run(guesses, 1e-3, confidence=0.9),
     ),
-    "f-dp": (partial(calibrate.f_dp_bounds, calibrate.GAUSSIAN), lambda guesses: f_dp(guesses, confidence=0.9)),
+    "f-dp": (partial(f_dp_bounds, GAUSSIAN), lambda guesses: f_dp(guesses, confidence=0.9)),
     "zero-run": (
-        partial(calibrate._discounted, calibrate._shift(0.3), 1e-3),
+        partial(discounted, shift_of(0.3), 1e-3),
         lambda guesses: compositional(guesses, 1e-3, overlap=0.3, confidence=0.9),
     ),
 }
@@ -146,11 +158,11 @@ def test_bounds_are_those_of_the_audit(audit, choice, monkeypatch):
         drawn.append(real(*given))
         return drawn[-1]
 
-    real = calibrate._correct
-    monkeypatch.setattr(calibrate, "_correct", remember)
+    real = draw_correct
+    monkeypatch.setattr("bayes_dp.calibrate.bounds.draw_correct", remember)
     lower, public = AUDITS[audit]
     m = 100
-    bounds = calibrate.simulated(RandomizedResponse(3.0), m, choice, lower, 0.1, 40, np.random.default_rng(3))
+    bounds = simulated(RandomizedResponse(3.0), m, choice, lower, 0.1, 40, np.random.default_rng(3))
     plan = guess(GuessTable(np.arange(m), [False] * m), choice)
     for i in range(40):
         pilot = plan.pilot
@@ -165,8 +177,8 @@ def test_rates_agree_with_a_plain_loop_over_tables():
     """The whole way, with the plain one: scores, guesses, audit."""
     rng, mechanism, m, choice = np.random.default_rng(4), RandomizedResponse(0.5), 60, Uncorrected((20, 40, 60))
     plain = [one_run(guess(scores(mechanism, m, rng), choice, seed=i), 0.0).value for i in range(REPETITIONS)]
-    lower = calibrate._at(calibrate.best_lower_bounds, 0.0)
-    fast = calibrate.simulated(mechanism, m, choice, lower, 0.05, REPETITIONS, rng)
+    lower = at_delta(best_lower_bounds, 0.0)
+    fast = simulated(mechanism, m, choice, lower, 0.05, REPETITIONS, rng)
     for statistic in (lambda bounds: np.mean(bounds > 0.5), np.mean):
         a, b = statistic(np.array(plain)), statistic(fast)
         assert abs(a - b) < 4 * math.sqrt(2 * 0.1 / REPETITIONS)
@@ -181,8 +193,8 @@ def test_panoramia_over_thresholds():
         score = np.where(member, rng.random(50) ** 0.3, rng.random(50) ** 2)
         taken = np.array([[np.sum(score >= level) for level in levels]])
         right = np.array([[np.sum(member[score >= level]) for level in levels]])
-        lower = calibrate._at(calibrate.binomial_bounds, 1e-3)
-        bound = calibrate._bounds(lower, 50, taken, right, p / len(levels)).max()
+        lower = at_delta(binomial_bounds, 1e-3)
+        bound = bounds_of(lower, 50, taken, right, p / len(levels)).max()
         expected = panoramia(GuessTable(score, member), delta=1e-3, confidence=1 - p, thresholds=levels).value
         assert bound == pytest.approx(expected, rel=1e-9)
 
@@ -190,7 +202,7 @@ def test_panoramia_over_thresholds():
 def test_scores_above_thresholds():
     """The law of how many are taken, and of how many of these are members."""
     size, levels = 20_000, np.array([0.25, 0.9])
-    taken, right = calibrate._taken(RandomizedResponse(1.0), 50, levels, size, np.random.default_rng(6))
+    taken, right = draw_above(RandomizedResponse(1.0), 50, levels, size, np.random.default_rng(6))
     assert (taken[:, 0] >= taken[:, 1]).all()
     assert (right <= taken).all()
     np.testing.assert_allclose(taken.mean(axis=0), 50 * (1 - levels), atol=0.1)
@@ -202,8 +214,8 @@ def test_scores_above_thresholds():
 def test_rate_bounds_are_those_of_the_method():
     rng = np.random.default_rng(7)
     x, y = rng.binomial(20, 0.2, (2, 60))
-    for method, _ in calibrate.RATE_METHODS.values():
-        bounds = calibrate._rate_bounds(method, x, 20, y, 20, 0.01, 0.1)
+    for method, _ in RATE_METHODS.values():
+        bounds = rate_bounds(method, x, 20, y, 20, 0.01, 0.1)
         expected = [method(ErrorCounts(a, 20, b, 20), 0.01, confidence=0.9).value for a, b in zip(x, y, strict=True)]
         np.testing.assert_array_equal(bounds, expected)
 
@@ -224,7 +236,7 @@ def test_short_studies_pass(audit):
 WRONG = {
     "one-run": ("best_lower_bounds", lambda right: lambda m, r, c, d, p: right(m, r, c, d, 3 * p)),
     "f-dp": ("f_dp_bounds", lambda right: lambda family, m, r, c, p: 1.3 * right(family, m, r, c, p)),
-    "zero-run-compositional": ("_discounted", lambda right: lambda s, d, m, r, c, p: right(s, d, m, r, c, p) + s / 2),
+    "zero-run-compositional": ("discounted", lambda right: lambda s, d, m, r, c, p: right(s, d, m, r, c, p) + s / 2),
     "panoramia": ("binomial_bounds", lambda right: lambda m, r, c, d, p: right(m, r, np.minimum(c + 2, r), d, p)),
 }
 
@@ -233,16 +245,16 @@ WRONG = {
 @pytest.mark.usefixtures("small")
 def test_a_wrong_audit_is_noticed(audit, monkeypatch):
     name, wrong = WRONG[audit]
-    monkeypatch.setattr(calibrate, name, wrong(getattr(calibrate, name)))
+    monkeypatch.setattr(guesses, name, wrong(getattr(guesses, name)))
     assert not study(audit, repetitions=REPETITIONS).passed
 
 
 @pytest.mark.usefixtures("small")
 def test_a_wrong_interval_is_noticed(monkeypatch):
     def too_sure(counts, delta, *, confidence):
-        return calibrate.clopper_pearson(counts, delta, confidence=1 - 10 * (1 - confidence))
+        return clopper_pearson(counts, delta, confidence=1 - 10 * (1 - confidence))
 
-    monkeypatch.setattr(calibrate, "RATE_METHODS", {"clopper-pearson": (too_sure, True)})
+    monkeypatch.setattr("bayes_dp.calibrate.rates.RATE_METHODS", {"clopper-pearson": (too_sure, True)})
     assert not study("intervals", repetitions=REPETITIONS).passed
 
 
@@ -278,23 +290,23 @@ def test_an_interrupt_before_the_first_row_is_passed_on(monkeypatch):
     def stop(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(calibrate._TASKS, "one-run", lambda: iter([stop]))
+    monkeypatch.setitem(studies._TASKS, "one-run", lambda: iter([stop]))
     with pytest.raises(KeyboardInterrupt):
         study("one-run")
 
 
 def test_a_progress_bar_on_demand(monkeypatch, capsys):
-    monkeypatch.setitem(calibrate._TASKS, "one-run", lambda: iter([lambda rng, size, p: []] * 2))
+    monkeypatch.setitem(studies._TASKS, "one-run", lambda: iter([lambda rng, size, p: []] * 2))
     study("one-run", progress=True)
     assert "2/2" in capsys.readouterr().err
 
 
 def test_what_a_study_prints_and_exports():
-    row = calibrate._row(("a", "b", 200, "c"), 1.0, np.array([0.5, 1.5, 0.0, 0.0]), 0.05, True)
+    row = row_of(("a", "b", 200, "c"), 1.0, np.array([0.5, 1.5, 0.0, 0.0]), 0.05, True)
     assert (row.rate, row.mean_bound, row.passed) == (0.25, 0.5, True)
     assert row.standard_error == pytest.approx(math.sqrt(0.25 * 0.75 / 4))
-    bad = calibrate._row(("a", "b", 200, "c"), 1.0, np.full(4, 2.0), 0.05, True)
-    loose = calibrate._row(("a", "b", 200, "c"), 1.0, np.full(4, 2.0), 0.05, False)
+    bad = row_of(("a", "b", 200, "c"), 1.0, np.full(4, 2.0), 0.05, True)
+    loose = row_of(("a", "b", 200, "c"), 1.0, np.full(4, 2.0), 0.05, False)
     done = Study("one-run", 4, 0.05, 0, (row, bad, loose))
     assert [line.verdict for line in done.rows] == ["holds", "VIOLATED", "no claim, exceeds p"]
     assert not done.passed
@@ -302,7 +314,7 @@ def test_what_a_study_prints_and_exports():
     lines = str(done).splitlines()
     assert lines[0] == "one-run: 4 audits a row at p = 0.05, seed 0"
     assert len({len(line) for line in lines[2:]}) == 1
-    assert list(done.to_frame().columns) == list(calibrate.Row.__dataclass_fields__)
+    assert list(done.to_frame().columns) == list(Row.__dataclass_fields__)
     assert done.to_frame().rate.tolist() == [0.25, 1.0, 1.0]
     back = json.loads(json.dumps(done.to_dict()))
     assert back["rows"][1] == {

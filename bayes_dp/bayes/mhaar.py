@@ -157,17 +157,20 @@ def mhaar(
     auxiliaries: Auxiliaries = "posterior",
     n_auxiliaries: int | None = None,
     chains: int = 4,
-    draws: int = 4000,
+    draws: int | None = None,
     warmup: int = 1000,
     seed: int = 0,
     progress: bool | None = None,
 ) -> MhaarPosterior:
     """The posterior of ε (and of the attack strength s, if free) at a given δ, by `draws` draws of each chain.
 
+    The likelihoods for correlated counts have parameters of their own, shared by the bases, which are sampled along
+    (Algorithm 6, with τ' drawn around τ and not, as printed, around s). `draws` are 4000, or 20 000 for these.
+
     The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
     from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 8
-    or 1000. The same seed gives the same draws. A progress bar is shown on a terminal's standard error, always with
-    `progress=True`, never with False.
+    or 1000, and twice that for correlated counts. The same seed gives the same draws. A progress bar is shown on a
+    terminal's standard error, always with `progress=True`, never with False.
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning; during the
     warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not
@@ -186,13 +189,16 @@ def mhaar(
     )
     if auxiliaries not in AUXILIARIES:
         raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
+    several = bool(question.likelihood.shared)  # more parameters, which mix more slowly
     settings = Settings(
         auxiliaries=auxiliaries,
-        n_auxiliaries=_PAIRS_PER_BASE[auxiliaries]
-        if n_auxiliaries is None
-        else _whole("n_auxiliaries", n_auxiliaries, 2),
+        n_auxiliaries=_whole(
+            "n_auxiliaries",
+            _PAIRS_PER_BASE[auxiliaries] * (1 + several) if n_auxiliaries is None else n_auxiliaries,
+            2,
+        ),
         chains=_whole("chains", chains, 1),
-        draws=_whole("draws", draws, 1),
+        draws=_whole("draws", (20_000 if several else 4000) if draws is None else draws, 1),
         warmup=_whole("warmup", warmup, 0),
         seed=seed_of(seed),
         progress=progress,

@@ -47,6 +47,13 @@ Exit codes:
   2 bad input (one line on standard error says what is wrong)"""
 
 
+class Likelihood(StrEnum):
+    binomial = "binomial"
+    bivariate_normal = "bivariate_normal"
+    beta_binomial = "beta_binomial"
+    kupper_haseman = "kupper_haseman"
+
+
 class Method(StrEnum):
     exact = "exact"
     mhaar = "mhaar"
@@ -83,9 +90,21 @@ def estimate(
             "strongest possible): free estimates it along with ε, tight sets it to 1, a number below 1 fixes it.",
         ),
     ] = "free",
+    likelihood: Annotated[
+        Likelihood,
+        typer.Option(
+            help="Of the counts given the error rates: binomial for independent runs; the others have parameters for"
+            " the correlation of cross-fed ones."
+        ),
+    ] = Likelihood.binomial,
     method: Annotated[
-        Method, typer.Option(help="exact integrates numerically; mhaar samples by Markov chain Monte Carlo.")
-    ] = Method.exact,
+        Method | None,
+        typer.Option(
+            show_default=False,
+            help="exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov"
+            " chain Monte Carlo, and is that for the others.",
+        ),
+    ] = None,
     prior_epsilon: Annotated[
         str | None,
         typer.Option(
@@ -148,7 +167,8 @@ def estimate(
     from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as infer
 
-    settings: dict[str, Any] = {"seed": seed} if method is Method.mhaar else {}
+    samples = method is Method.mhaar or (method is None and likelihood is not Likelihood.binomial)
+    settings: dict[str, Any] = {"seed": seed} if samples else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
         post = infer(
@@ -157,7 +177,8 @@ def estimate(
             prior_epsilon=prior_epsilon,
             prior_strength=prior_strength,
             strength=_strength(strength),
-            method=method.value,
+            likelihood=likelihood.value,
+            method=method.value if method else None,
             **settings,
         )
     content = post.to_dict(prob)

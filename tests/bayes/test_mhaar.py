@@ -16,7 +16,8 @@ from bayes_dp import region
 from bayes_dp.bayes import adaptation, mhaar_kernel
 from bayes_dp.bayes import mhaar as module
 from bayes_dp.bayes.convergence import ConvergenceWarning, convergence
-from bayes_dp.bayes.likelihoods import BINOMIAL, Counts
+from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN
+from bayes_dp.bayes.likelihoods import BINOMIAL, BetaPair, Counts
 from bayes_dp.bayes.mhaar import mhaar
 from bayes_dp.bayes.mhaar_kernel import Noise, State, Target
 from tests import twins
@@ -99,50 +100,118 @@ def test_averaged_move_is_algorithm_1(auxiliaries, proposals, strength):
 
 
 MOVES = {
-    "averaged": lambda state, noise, target, factors: mhaar_kernel.averaged_move(
-        state, noise, target, factors[0], BINOMIAL
+    "averaged": lambda state, noise, target, factors, likelihood: mhaar_kernel.averaged_move(
+        state, noise, target, factors[0], likelihood
     )[0],
-    "local": lambda state, noise, target, factors: mhaar_kernel.local_move(state, noise, target, BINOMIAL)[0],
-    "shift": lambda state, noise, target, factors: mhaar_kernel.shift_move(
-        state, BINOMIAL.log_density(target.counts, state.alpha[:, None], state.beta[:, None])[:, 0], noise, target,
-        factors[1], BINOMIAL,
+    "local": lambda state, noise, target, factors, likelihood: mhaar_kernel.local_move(
+        state, noise, target, likelihood
     )[0],
-    "all": lambda state, noise, target, factors: mhaar_kernel.kernel(state, noise, target, factors, BINOMIAL)[0],
-}  # fmt: skip
+    "shift": lambda state, noise, target, factors, likelihood: mhaar_kernel.shift_move(
+        state,
+        likelihood.log_density(target.counts, state.alpha[:, None], state.beta[:, None], *state.shared)[:, 0],
+        noise,
+        target,
+        factors[1],
+        likelihood,
+    )[0],
+    "all": lambda state, noise, target, factors, likelihood: mhaar_kernel.kernel(
+        state, noise, target, factors, likelihood
+    )[0],
+}
+
+
+def draw_model(likelihood, rng, size, n, delta, trials):
+    """θ from the prior, rates and counts from the model: ε, s, shared (size, q), rates (size, n, 2), x, y (size, n)."""
+    epsilon, s = rng.gamma(2.0, 1 / 1.5, size), rng.beta(2.0, 1.5, size)
+    rates = region.sample(epsilon[:, None], delta, s[:, None], (size, n), rng)
+    alpha, beta = rates[..., 0], rates[..., 1]
+    low = {"beta_binomial": 0.0}.get(likelihood.name, -1 / (max(trials) - 1))
+    tau = stats.truncnorm.rvs(low / 0.01, 100, scale=0.01, size=(size, 1), random_state=rng)
+    shared = tau if likelihood.shared else np.zeros((size, 0))
+    if likelihood.name == "binomial":
+        x, y = (rng.binomial(t, r) for t, r in zip(trials, (alpha, beta), strict=True))
+    elif likelihood.name == "beta_binomial":
+        odds = (1 - tau) / tau
+        x, y = (
+            rng.binomial(t, rng.beta(np.maximum(r * odds, 1e-9), np.maximum((1 - r) * odds, 1e-9)))
+            for t, r in zip(trials, (alpha, beta), strict=True)
+        )
+    elif likelihood.name == "kupper_haseman":
+        return draw_kupper_haseman(rng, epsilon, s, tau, rates, trials)
+    else:
+        grow = [1 + (t - 1) * tau for t in trials]
+        limit = np.sqrt(grow[0] * grow[1] / (trials[0] * trials[1]))
+        rho = rng.uniform(-1, 1, (size, 1)) * limit
+        shared = np.hstack([tau, rho])
+        correlation = rho * np.sqrt(trials[0] * trials[1] / (grow[0] * grow[1]))
+        z = rng.standard_normal((2, size, n))
+        z[1] = correlation * z[0] + np.sqrt(1 - correlation**2) * z[1]
+        x, y = (
+            t * r + np.sqrt(r * (1 - r) * t * g) * noise
+            for t, r, g, noise in zip(trials, (alpha, beta), grow, z, strict=True)
+        )
+    return epsilon, s, shared, rates, np.asarray(x, float), np.asarray(y, float)
+
+
+def draw_kupper_haseman(rng, epsilon, s, tau, rates, trials):
+    """As `draw_model`, given draws of the rest, of which those that make some count impossible are left out."""
+    found = []
+    for t, r in zip(trials, np.moveaxis(rates, -1, 0), strict=True):
+        k = np.arange(t + 1)
+        bracket = (k - t * r[..., None]) ** 2 + k * (2 * r[..., None] - 1) - t * r[..., None] ** 2
+        factor = 1 + tau[..., None] / (2 * r * (1 - r))[..., None] * bracket
+        found.append((factor, np.cumsum(stats.binom.pmf(k, t, r[..., None]) * factor, axis=-1)))
+    legal = np.all([(factor >= 0).all(axis=(1, 2)) for factor, _ in found], axis=0)
+    x, y = ((cdf < rng.random((*cdf.shape[:2], 1))).sum(axis=-1)[legal] for _, cdf in found)
+    return epsilon[legal], s[legal], tau[legal], rates[legal], x.astype(float), y.astype(float)
 
 
 @pytest.mark.parametrize("auxiliaries", ["posterior", "uniform"])
 @pytest.mark.parametrize("name", MOVES)
-def test_moves_leave_the_joint_law_as_it_is(name, auxiliaries):
+@pytest.mark.parametrize(
+    "likelihood", [BINOMIAL, BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN], ids=lambda one: one.name
+)
+def test_moves_leave_the_joint_law_as_it_is(likelihood, name, auxiliaries):
     """Parameters from the prior, rates and counts from the model; after moves given the counts all is as it was.
 
     Half of the 2 × 20 000 replicates are moved and compared with the others, so that the two samples are independent.
     """
     if name in ("local", "shift") and auxiliaries == "uniform":
         pytest.skip("has no auxiliary pairs")
-    m, n, k, delta, trials = 20_000, 2, 4, 0.05, np.array([[12.0], [7.0]])
+    if likelihood is BIVARIATE_NORMAL and auxiliaries == "posterior" and name not in ("local", "shift"):
+        pytest.skip("counts drawn from a normal law may be negative, which the candidates' law is not for")
+    m, n, k, delta, trials = 20_000, 2, 4, 0.05, (12, 7)
     rng = np.random.default_rng(11)
-    epsilon, s = rng.gamma(2.0, 1 / 1.5, 2 * m), rng.beta(2.0, 1.5, 2 * m)
-    rates = region.sample(epsilon[:, None], delta, s[:, None], (2 * m, n), rng)
-    x, y = (rng.binomial(int(t), rates[..., i]).astype(float) for i, t in enumerate(trials[:, 0]))
-    counts = Counts(x, np.full_like(x, trials[0, 0]), y, np.full_like(y, trials[1, 0]))
-    moved = [v[:m] for v in (epsilon, s, rates[..., 0], rates[..., 1])]
+    more = 4 if likelihood is KUPPER_HASEMAN else 1
+    drawn = draw_model(likelihood, rng, 2 * m * more, n, delta, trials)
+    assert len(drawn[0]) >= 2 * m
+    epsilon, s, shared, rates, x, y = (values[: 2 * m] for values in drawn)
+    counts = Counts(x, np.full_like(x, trials[0]), y, np.full_like(y, trials[1]))
+    moved = [v[:m] for v in (epsilon, s, rates[..., 0], rates[..., 1], shared)]
     given = Counts(*(c[:m] for c in counts))
-    law = BINOMIAL.proposal(Counts(*(c.ravel() for c in given)), auxiliaries)[0]
+    plain = (
+        Counts(*(np.abs(c).ravel() for c in given))
+        if likelihood is BIVARIATE_NORMAL
+        else Counts(*(c.ravel() for c in given))
+    )
+    law = likelihood.proposal(plain, "uniform" if likelihood is BIVARIATE_NORMAL else auxiliaries)[0]
     with jax.enable_x64(True):
         target, _ = problem(auxiliaries, delta=delta)
-        target = target._replace(
-            proposal=None if target.proposal is None else jax.tree.map(lambda v: v[:n], target.proposal)
-        )
-        factors = np.stack([np.diag([0.6, 0.3]), np.diag([0.6, 0.5])])
-        step = jax.jit(
-            jax.vmap(lambda state, noise, one: MOVES[name](state, noise, target._replace(counts=one), factors))
-        )
+        constant = likelihood is BINOMIAL and auxiliaries == "posterior"
+        q = shared.shape[1]
+        steps = np.diag([0.6, 0.3, *[0.01, 0.03][:q]]), np.diag([0.6, 0.5, *[0.01, 0.03][:q]])
+
+        def one(state, noise, counts, pairs):
+            known = target._replace(counts=counts, proposal=None if constant else pairs)
+            return MOVES[name](state, noise, known, np.stack(steps), likelihood)
+
+        step = jax.jit(jax.vmap(one))
         state = State(*map(jnp.asarray, moved))
+        pairs = BetaPair(*(np.asarray(v).reshape(m, n) for v in law))
         for _ in range(3):
             shape = (m, n, k)
             noise = Noise(
-                rng.standard_normal((m, 3, 2)),
+                rng.standard_normal((m, 3, 2 + q)),
                 np.log(rng.random((m, 3))),
                 rng.beta(law.a0, law.b0, (k, m * n)).T.reshape(shape),
                 rng.beta(law.a1, law.b1, (k, m * n)).T.reshape(shape),
@@ -151,13 +220,15 @@ def test_moves_leave_the_joint_law_as_it_is(name, auxiliaries):
                 rng.random((m, n)),
                 np.log(rng.random((m, n))),
             )
-            state = step(state, noise, given)
-    still = [v[m:] for v in (epsilon, s, rates[..., 0], rates[..., 1], counts.x, counts.y)]
+            state = step(state, noise, given, pairs)
+    still = [v[m:] for v in (epsilon, s, rates[..., 0], rates[..., 1], shared, counts.x, counts.y)]
     after = [np.asarray(v) for v in (*state, given.x, given.y)]
     assert region.in_layer(after[2], after[3], after[0][:, None], delta, after[1][:, None]).all()
-    assert np.mean(after[2] != moved[2]) > 0.2
+    assert np.mean(after[2] != moved[2]) > 0.15
+    if q and name != "local":
+        assert np.mean(after[4] != moved[4]) > 0.15
 
-    def statistics(epsilon, s, alpha, beta, x, y):
+    def statistics(epsilon, s, alpha, beta, shared, x, y):
         low, high = region.fold(alpha, beta)
         yield from (epsilon, s, epsilon * s, epsilon * (1 - s), alpha[:, 0], beta[:, 1], low[:, 0], high[:, 0])
         yield from (
@@ -168,9 +239,12 @@ def test_moves_leave_the_joint_law_as_it_is(name, auxiliaries):
         )
         yield from (epsilon * (x + y).sum(axis=1), s * np.abs(x + y - 9.5).sum(axis=1), alpha[:, 0] * alpha[:, 1])
         yield from (epsilon[(x + y).sum(axis=1) < 12], s[(x + y).sum(axis=1) < 12])
+        for values in shared.T:
+            yield from (values, values * epsilon, values * s, values * (x[:, 0] - 12 * alpha[:, 0]) ** 2)
+            yield values * (x[:, 1] - 12 * alpha[:, 1]) * (y[:, 1] - 7 * beta[:, 1])
 
-    for one, other in zip(statistics(*after), statistics(*still), strict=True):
-        assert stats.ks_2samp(one, other).pvalue > 1e-3
+    for first, second in zip(statistics(*after), statistics(*still), strict=True):
+        assert stats.ks_2samp(first, second).pvalue > 1e-3
 
 
 # The posterior -------------------------------------------------------------------------------------------------------

@@ -37,6 +37,32 @@ def test_assumptions(design):
     assert "strongest possible" in " ".join(ask(counts, "epsilon", 0.0, strength="tight").assumptions())
 
 
+@pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial", "kupper_haseman"])
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
+def test_likelihoods_of_correlated_counts(name):
+    counts = bdp.ErrorCounts([3, 5, 4, 0], [20, 20, 25, 20], [4, 25, 3, 6], [25, 25, 20, 25], design="cross_fed")
+    post = bdp.estimate(counts, 0.01, likelihood=name, **METHODS["mhaar"])
+    shared = ["tau", "rho"] if name == "bivariate_normal" else ["tau"]
+    assert list(post.samples) == list(post.marginals) == ["epsilon", "strength", *shared]
+    assert post.provenance.method == "mhaar"
+    assert post.provenance.settings["likelihood"] == name
+    assert post.caution == ""
+    assert any("orrelat" in sentence for sentence in post.assumptions)
+    data = post.to_arviz()
+    assert np.isfinite(data["sample_stats"]["lp"].values).all()
+    assert set(data["posterior"].data_vars) == {"epsilon", "strength", *shared, "alpha", "beta"}
+    fixed = bdp.estimate(counts, 0.01, likelihood=name, strength=0.3, **METHODS["mhaar"])
+    assert list(fixed.samples) == ["epsilon", *shared]
+    with pytest.raises(bdp.InputError, match="method='exact' is for likelihood='binomial'"):
+        bdp.estimate(counts, 0.01, likelihood=name, method="exact")
+
+
+def test_an_unknown_likelihood_is_named():
+    for method in ("mhaar", None):
+        with pytest.raises(bdp.InputError, match="likelihood must be one of binomial, bivariate_normal"):
+            bdp.estimate(COUNTS, 0.01, likelihood="normal", method=method)
+
+
 def test_unknown_settings_are_named():
     with pytest.raises(bdp.InputError, match=r"no setting chain; it has auxiliaries, chains, draws"):
         bdp.estimate(COUNTS, 0.01, method="mhaar", chain=3)

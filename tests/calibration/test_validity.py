@@ -10,6 +10,7 @@ import functools
 import pytest
 
 from bayes_dp import calibrate
+from bayes_dp.calibrate.mechanisms import SIZES
 
 REPETITIONS = 10_000
 P = 0.05
@@ -43,7 +44,7 @@ def test_bounds_hold_their_confidence(audit):
 def test_bounds_without_correction_do_not(audit):
     """Where nothing leaks, the best of several numbers of guesses says too often that something does."""
     rows = [row for row in done(audit).rows if row.choice == "Uncorrected" and row.mechanism.startswith("no leak")]
-    assert {row.examples for row in rows} == set(calibrate.SIZES)
+    assert {row.examples for row in rows} == set(SIZES)
     assert not [row for row in rows if row.rate < P + 3 * row.standard_error]
 
 

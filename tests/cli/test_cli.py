@@ -16,6 +16,8 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import cli, data
 from bayes_dp.bayes import estimate as estimate_module
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.cli.estimate import Likelihood
 from bayes_dp.cli.program import Design
 
 GOOD = "fp,n0,fn,n1\n40,1000,650,1000\n12,1000,900,1000\n"
@@ -82,6 +84,10 @@ def test_the_table_in_the_help_is_one_that_is_read(counts: str, capsys: pytest.C
     start = lines.index("base,fp,n0,fn,n1")
     Path(counts).write_text("\n".join(lines[start : start + 3]))
     assert len(bdp.ErrorCounts.read(counts)) == 2
+
+
+def test_the_likelihoods_are_those_of_the_estimate():
+    assert [one.value for one in Likelihood] == list(LIKELIHOODS)
 
 
 def test_the_designs_are_those_of_the_counts():

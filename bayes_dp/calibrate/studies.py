@@ -1,0 +1,93 @@
+"""All studies by name, and the loop over the tasks of one.
+
+A task draws from a generator of its own, seeded by the seed, the study's name and the task's place, so that no number
+depends on the tasks before it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from bayes_dp.calibrate.guesses import f_dp_tasks, one_run_tasks, panoramia_tasks, zero_run_tasks
+from bayes_dp.calibrate.rates import interval_tasks
+from bayes_dp.calibrate.result import Row, Study, Task
+from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
+from bayes_dp.checks import InputError, one_number, seed_of
+
+__all__ = ["AUDITS", "study"]
+
+Progress = Callable[[int, int], None]  # tasks done, tasks in all
+
+_TASKS: dict[str, Callable[[], Iterator[Task]]] = {
+    "one-run": one_run_tasks,
+    "f-dp": f_dp_tasks,
+    "intervals": interval_tasks,
+    "panoramia": panoramia_tasks,
+    "zero-run-compositional": zero_run_tasks,
+    "wrong-pairs": wrong_pair_tasks,
+}
+AUDITS = tuple(_TASKS)
+
+
+def study(
+    audit: str,
+    *,
+    repetitions: int = 10_000,
+    p: float = 0.05,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> Study:
+    """Simulate an audit, one of `AUDITS`, so many times for each of its rows.
+
+    `progress` is a function (tasks done, tasks in all), or True or False for a progress bar on standard error or none;
+    by default there is a bar on a terminal. The same seed gives the same numbers. An interrupted study keeps the rows
+    that are finished, if there are any.
+    """
+    if not isinstance(audit, str) or audit not in _TASKS:
+        raise InputError(f"audit must be one of {', '.join(AUDITS)}, not {audit!r:.80}")
+    if isinstance(repetitions, bool) or not isinstance(repetitions, int | np.integer) or repetitions < 1:
+        raise InputError(f"repetitions must be a whole number, at least 1, not {repetitions!r:.80}")
+    if not (callable(progress) or progress is None or isinstance(progress, bool)):
+        raise InputError(f"progress must be a function, True, False or None, not {progress!r:.80}")
+    p = one_number("p", p, 0.0, 1.0, low_open=True, high_open=True)
+    seed = seed_of(seed)
+    rows, complete = _run(audit, tuple(_TASKS[audit]()), int(repetitions), p, seed, progress)
+    return Study(audit, int(repetitions), p, seed, rows, complete)
+
+
+def _run(
+    audit: str, tasks: Sequence[Task], size: int, p: float, seed: int, progress: Progress | bool | None
+) -> tuple[tuple[Row, ...], bool]:
+    rows: list[Row] = []
+    try:
+        with _shown(progress) as show:
+            for i, task in enumerate(tasks):
+                rows += task(np.random.default_rng([seed, zlib.crc32(audit.encode()), i]), size, p)
+                show(i + 1, len(tasks))
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        return tuple(rows), False
+    return tuple(rows), True
+
+
+@contextmanager
+def _shown(progress: Progress | bool | None) -> Iterator[Progress]:
+    """The caller's function, or one that moves a bar."""
+    if callable(progress):
+        yield progress
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if progress is None else progress
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=console.is_terminal, disable=not shown) as bar:
+        task = bar.add_task("")
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -52,8 +52,8 @@ def test_against_weighted_draws_from_the_prior(name, auxiliaries):
     drawn, weight = weighted_prior(name, 1_000_000, 1)
     worth = 1 / np.sum(weight**2)
     assert worth > 5000
-    settings = {"n_auxiliaries": 40} if auxiliaries == "uniform" else {}
-    post = mhaar(COUNTS, DELTA, likelihood=name, auxiliaries=auxiliaries, seed=2, draws=6000, progress=False, **settings)
+    settings = {"draws": 6000, "progress": False} | ({"n_auxiliaries": 40} if auxiliaries == "uniform" else {})
+    post = mhaar(COUNTS, DELTA, likelihood=name, auxiliaries=auxiliaries, seed=2, **settings)
     assert set(post.samples) == set(drawn)
     for parameter, values in drawn.items():
         order = np.argsort(values)

@@ -51,10 +51,15 @@ def test_likelihoods_of_correlated_counts(name):
     data = post.to_arviz()
     assert np.isfinite(data["sample_stats"]["lp"].values).all()
     assert set(data["posterior"].data_vars) == {"epsilon", "strength", *shared, "alpha", "beta"}
-    fixed = bdp.estimate(counts, 0.01, likelihood=name, strength=0.3, **METHODS["mhaar"])
-    assert list(fixed.samples) == ["epsilon", *shared]
     with pytest.raises(bdp.InputError, match="method='exact' is for likelihood='binomial'"):
         bdp.estimate(counts, 0.01, likelihood=name, method="exact")
+
+
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
+def test_correlated_counts_of_known_strength():
+    counts = bdp.ErrorCounts([3, 5, 4, 0], [20, 20, 25, 20], [4, 25, 3, 6], [25, 25, 20, 25], design="cross_fed")
+    post = bdp.estimate(counts, 0.01, likelihood="kupper_haseman", strength=0.3, **METHODS["mhaar"])
+    assert list(post.samples) == ["epsilon", "tau"]
 
 
 def test_an_unknown_likelihood_is_named():

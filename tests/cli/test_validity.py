@@ -13,8 +13,8 @@ def run(capsys, *arguments):
 
 
 def test_the_table_is_that_of_the_study(capsys):
-    settings = ("zero-run-compositional", "--repetitions", "200", "--error", "0.1", "--seed", "3")
-    expected = calibrate.study("zero-run-compositional", repetitions=200, p=0.1, seed=3)
+    settings = ("zero-run-compositional", "--repetitions", "40", "--error", "0.1", "--seed", "3")
+    expected = calibrate.study("zero-run-compositional", repetitions=40, p=0.1, seed=3)
     code, out, err = run(capsys, "calibrate", *settings)
     assert (out, err) == (f"{expected}\n", "")
     assert code == (0 if expected.passed else 1)
@@ -23,7 +23,7 @@ def test_the_table_is_that_of_the_study(capsys):
 
 
 def test_a_study_that_fails_or_is_interrupted(capsys, monkeypatch):
-    found = calibrate.study("zero-run-compositional", repetitions=100)
+    found = calibrate.study("zero-run-compositional", repetitions=20)
 
     class Wrong:
         passed, complete = False, True

@@ -1,6 +1,7 @@
 """The verb calibrate: the table of the study, its exit code, and its faults."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,30 +13,30 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
-def test_the_table_is_that_of_the_study(capsys):
-    settings = ("zero-run-compositional", "--repetitions", "40", "--error", "0.1", "--seed", "3")
-    expected = calibrate.study("zero-run-compositional", repetitions=40, p=0.1, seed=3)
+@pytest.fixture(scope="module")
+def found():
+    return calibrate.study("wrong-pairs", repetitions=40, p=0.1, seed=3)
+
+
+def test_the_table_is_that_of_the_study(capsys, monkeypatch, found):
+    asked = []
+    monkeypatch.setattr(calibrate, "study", lambda *audit, **settings: asked.append((audit, settings)) or found)
+    settings = ("wrong-pairs", "--repetitions", "40", "--error", "0.1", "--seed", "3")
     code, out, err = run(capsys, "calibrate", *settings)
-    assert (out, err) == (f"{expected}\n", "")
-    assert code == (0 if expected.passed else 1)
+    assert (out, err) == (f"{found}\n", "")
+    assert code == (0 if found.passed else 1)
     _, out, _ = run(capsys, "calibrate", *settings, "--json")
-    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
+    assert json.loads(out) == json.loads(json.dumps(found.to_dict()))
+    assert asked == 2 * [(("wrong-pairs",), {"repetitions": 40, "p": 0.1, "seed": 3})]
 
 
-def test_a_study_that_fails_or_is_interrupted(capsys, monkeypatch):
-    found = calibrate.study("zero-run-compositional", repetitions=20)
-
-    class Wrong:
-        passed, complete = False, True
-
-        def __str__(self):
-            return str(found)
-
-    monkeypatch.setattr(calibrate, "study", lambda *_, **__: Wrong())
-    assert run(capsys, "calibrate", "one-run")[0] == 1
-    Wrong.complete = False
-    code, _, err = run(capsys, "calibrate", "one-run")
-    assert (code, "interrupted" in err) == (130, True)
+def test_a_study_that_fails_or_is_interrupted(capsys, monkeypatch, found):
+    for change, expected in (({"complete": False}, 130), ({"rows": (replace(found.rows[0], passed=False, valid_claim=True),)}, 1)):
+        changed = replace(found, **change)
+        monkeypatch.setattr(calibrate, "study", lambda *_, changed=changed, **__: changed)
+        code, out, err = run(capsys, "calibrate", "one-run")
+        assert (code, out) == (expected, f"{changed}\n")
+        assert ("interrupted" in err) == (expected == 130)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,65 @@ def mcmc_dp_est(counts, delta, *, iterations, n_auxiliaries, sds, start, seed):
     return draws
 
 
+def mcmc_dp_est_correlated(counts, delta, *, iterations, n_auxiliaries, sds, start, rates, seed):
+    """Algorithm 6 of MCMC-DP-Est in NumPy, τ' drawn around τ: draws of ε, s, τ and ρ, (4, iterations).
+
+    Counts of equal numbers of runs N; `start` is (ε, s, τ, ρ), `rates` the pairs (n, 2) to start from, `sds` those of
+    the proposals of log ε, s, τ and ρ. Priors as there: ε ~ HalfNormal(variance 10), s ~ Uniform(0, 1),
+    τ ~ Normal(0, 1e-4) and ρ given τ uniform where they make a covariance.
+    """
+    rng = np.random.default_rng(seed)
+    x, y = (v[:, None].astype(float) for v in (counts.false_positives, counts.false_negatives))
+    runs, n, bases = float(counts.negatives[0]), len(x), np.arange(len(x))
+
+    def inside(alpha, beta, epsilon, delta):
+        grown, c = np.exp(epsilon), 1 - delta
+        return (
+            (grown * alpha + beta >= c)
+            & (alpha + grown * beta >= c)
+            & (grown * (1 - alpha) + 1 - beta >= c)
+            & (1 - alpha + grown * (1 - beta) >= c)
+        )
+
+    def log_weights(alpha, beta, epsilon, s, tau, rho):
+        layer = inside(alpha, beta, epsilon, delta) & ~inside(alpha, beta, s * epsilon, s * delta)
+        area = 2 * ((1 - s * delta) ** 2 / (1 + np.exp(s * epsilon)) - (1 - delta) ** 2 / (1 + np.exp(epsilon)))
+        grow = 1 + (runs - 1) * tau
+        r = rho * runs / grow
+        var0, var1 = (rate * (1 - rate) * runs * grow for rate in (alpha, beta))
+        z0, z1 = (x - runs * alpha) / np.sqrt(var0), (y - runs * beta) / np.sqrt(var1)
+        quadratic = (z0**2 - 2 * r * z0 * z1 + z1**2) / (1 - r**2)
+        log_g = -0.5 * (np.log(var0 * var1 * (1 - r**2)) + quadratic)
+        return np.where(layer, log_g - np.log(area), -np.inf)
+
+    def log_prior(epsilon, s, tau, rho):
+        limit = (1 + (runs - 1) * tau) / runs
+        if not (0 < s < 1 and -1 / (runs - 1) < tau < 1 and abs(rho) < limit):
+            return -np.inf
+        return -(epsilon**2) / 20 - tau**2 / 2e-4 - np.log(limit)
+
+    theta = np.array(start, float)
+    alpha, beta = np.empty((2, n, n_auxiliaries))
+    alpha[:, 0], beta[:, 0] = np.asarray(rates).T
+    draws = np.empty((4, iterations))
+    for i in range(iterations):
+        step = np.asarray(sds) * rng.standard_normal(4)
+        new = np.array([theta[0] * np.exp(step[0]), *(theta[1:] + step[1:])])
+        alpha[:, 1:], beta[:, 1:] = rng.random((2, n, n_auxiliaries - 1))
+        weights = log_weights(alpha, beta, *theta)
+        log_ratio = log_prior(*new) - log_prior(*theta) + step[0]
+        if log_ratio > -np.inf:
+            new_weights = log_weights(alpha, beta, *new)
+            log_ratio += np.sum(logsumexp(new_weights, axis=1) - logsumexp(weights, axis=1))
+            if np.log(rng.random()) < log_ratio:
+                theta, weights = new, new_weights
+        cumulated = np.cumsum(np.exp(weights - weights.max(axis=1, keepdims=True)), axis=1)
+        pick = np.sum(cumulated < rng.random((n, 1)) * cumulated[:, -1:], axis=1)
+        alpha[:, 0], beta[:, 0] = alpha[bases, pick], beta[bases, pick]
+        draws[:, i] = theta
+    return draws
+
+
 def averaged_move(state, noise, counts, delta, factor, log_prior, log_q):
     """One iteration of Algorithm 1 with T proposals and given random numbers, pair by pair.
 

@@ -38,7 +38,7 @@ def convergence(samples: Mapping[str, Floats]) -> tuple[dict[str, Any], list[str
         elif not found["rhat"][name] < _RHAT:
             sentences.append(
                 f"The chains disagree on {name} (R-hat = {found['rhat'][name]:.3f}, not below {_RHAT}):"
-                " run a longer warmup and more draws, or use method='exact'."
+                " run a longer warmup and more draws."
             )
         elif not enough >= _ESS:
             sentences.append(

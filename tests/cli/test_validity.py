@@ -31,7 +31,10 @@ def test_the_table_is_that_of_the_study(capsys, monkeypatch, found):
 
 
 def test_a_study_that_fails_or_is_interrupted(capsys, monkeypatch, found):
-    for change, expected in (({"complete": False}, 130), ({"rows": (replace(found.rows[0], passed=False, valid_claim=True),)}, 1)):
+    for change, expected in (
+        ({"complete": False}, 130),
+        ({"rows": (replace(found.rows[0], passed=False, valid_claim=True),)}, 1),
+    ):
         changed = replace(found, **change)
         monkeypatch.setattr(calibrate, "study", lambda *_, changed=changed, **__: changed)
         code, out, err = run(capsys, "calibrate", "one-run")

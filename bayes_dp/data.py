@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.parsing import csv_table, file_table, frame_table, json_table
-from bayes_dp.table import IntArray, Table, chosen_rows, count_arrays, labels, show, whole_numbers
+from bayes_dp.table import IntArray, Table, chosen_rows, count_arrays, csv_text, labels, show, whole_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,12 +168,11 @@ class ErrorCounts:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file with one row per base; it does not hold `design` and `examples` (a JSON file does)."""
-        columns = self._columns()
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        write_text_atomically(path, text.getvalue())
+        write_text_atomically(path, self.csv())
+
+    def csv(self) -> str:
+        """The text that `to_csv` writes."""
+        return csv_text(self._columns())
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file with everything in it."""

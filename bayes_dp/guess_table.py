@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,14 +16,23 @@ from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.data import ErrorCounts
 from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.parsing import csv_table, file_table, frame_table, json_table
-from bayes_dp.table import Cells, Layout, Table, chosen_rows, labels, real_number, show
+from bayes_dp.table import (
+    MEMBER_CELLS,
+    MEMBER_HEADINGS,
+    Cells,
+    Layout,
+    Table,
+    chosen_rows,
+    csv_text,
+    labels,
+    real_number,
+    show,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["GuessTable"]
-
-_TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
 
 
 def _probability(text: str) -> float | None:
@@ -38,13 +45,13 @@ _PROBABILITY = "a probability above 0 and below 1"
 _LAYOUT = Layout(
     headings={
         "score": ("score",),
-        "member": ("member", "ismember", "label", "membership"),
+        "member": MEMBER_HEADINGS,
         "propensity": ("propensity",),
         "base": ("base",),
     },
     cells={
         "score": Cells("d", real_number, _SCORE),
-        "member": Cells("b", lambda text: _TRUTHS.get(text.lower()), "true or false (or 1 or 0, yes or no, in or out)"),
+        "member": MEMBER_CELLS,
         "propensity": Cells("d", _probability, _PROBABILITY),
     },
     needed=(("score",), ("member",)),
@@ -112,11 +119,8 @@ class GuessTable:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file with one row per example; members are written as 1, the others as 0."""
         columns = self._columns() | {"member": self.member.astype(np.int8)}
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*(v.tolist() if isinstance(v, np.ndarray) else v for v in columns.values()), strict=True))
-        write_text_atomically(path, text.getvalue())
+        lists = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in columns.items()}
+        write_text_atomically(path, csv_text(lists))
 
     def counts(self, threshold: float, per_base: bool = False) -> ErrorCounts:
         """The errors of the attack that calls an example a member where its score is at least `threshold`.

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.files import MAX_BYTES, Source, write_bytes_atomically
 from bayes_dp.parsing import csv_table, file_table, frame_table
-from bayes_dp.table import Cells, Layout, Table, chosen_rows, labels, real_number, show
+from bayes_dp.table import MEMBER_CELLS, MEMBER_HEADINGS, Cells, Layout, Table, chosen_rows, labels, real_number, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,6 @@ __all__ = ["LossTable"]
 
 _MOST = 10 * MAX_BYTES  # of losses in an NPZ file, once unpacked
 _PAIRS = (("without", "with"), ("out", "in"))  # what the two arrays of an NPZ file may be called
-_TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
 _SIDES = ("without the example", "with the example")
 
 
@@ -35,16 +34,15 @@ def _finite(text: str) -> float | None:
 
 
 _LOSS = "a finite number"
-_MEMBER = "true or false (or 1 or 0, yes or no, in or out)"
 _LAYOUT = Layout(
     headings={
         "base": ("base",),
-        "member": ("member", "ismember", "label", "membership"),
+        "member": MEMBER_HEADINGS,
         "run": ("run",),
         "loss": ("loss",),
     },
     cells={
-        "member": Cells("b", lambda text: _TRUTHS.get(text.lower()), _MEMBER),
+        "member": MEMBER_CELLS,
         "loss": Cells("d", _finite, _LOSS),
     },
     needed=(("member",), ("loss",)),
@@ -365,10 +363,10 @@ def _members(table: Table, n: int) -> NDArray[np.bool_]:
     cells = np.asarray(table.columns["member"], dtype=object)
     if cells.shape != (n,):
         raise InputError(f"{table.namer('member')(None)} must hold as many rows as the losses, {n}, not {cells.size}")
-    found = [_TRUTHS.get(str(cell).lower(), -1) for cell in cells.tolist()]
-    if -1 in found:
-        i = found.index(-1)
-        raise InputError(f"{table.namer('member')(i)} must be {_MEMBER}, not {show(cells[i])}")
+    found = [MEMBER_CELLS.read(str(cell)) for cell in cells.tolist()]
+    if None in found:
+        i = found.index(None)
+        raise InputError(f"{table.namer('member')(i)} must be {MEMBER_CELLS.wanted}, not {show(cells[i])}")
     return np.array(found, dtype=np.bool_)
 
 

@@ -5,7 +5,9 @@ A `Layout` says which columns a kind of table has. That of error counts is here,
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import math
 import re
 import reprlib
@@ -24,6 +26,8 @@ from bayes_dp.checks import InputError
 __all__ = [
     "COUNTS",
     "MAX_COUNT",
+    "MEMBER_CELLS",
+    "MEMBER_HEADINGS",
     "Cells",
     "IntArray",
     "Layout",
@@ -31,6 +35,7 @@ __all__ = [
     "chosen_rows",
     "columns_of",
     "count_arrays",
+    "csv_text",
     "is_number",
     "labels",
     "real_number",
@@ -81,6 +86,11 @@ class Layout:
     def is_known(self, heading: str) -> bool:
         """Whether a heading is one of those that are read."""
         return _plain(heading) in self.column
+
+
+_TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
+MEMBER_HEADINGS = ("member", "ismember", "label", "membership")
+MEMBER_CELLS = Cells("b", lambda text: _TRUTHS.get(text.lower()), "true or false (or 1 or 0, yes or no, in or out)")
 
 
 @dataclass(frozen=True)
@@ -287,6 +297,15 @@ def labels(table: Table, column: str, n: int, row: str = "base") -> tuple[str, .
             )
         texts.append(text.strip())
     return tuple(texts)
+
+
+def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
+    """A CSV table of columns of one length, under their names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()
 
 
 def show(value: object) -> str:

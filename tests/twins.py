@@ -7,6 +7,24 @@ from scipy.stats import binom
 from bayes_dp import region
 
 
+def inside(alpha, beta, epsilon, delta):
+    """Whether (α, β) lies in R(ε, δ), by its four inequalities."""
+    grown, c = np.exp(epsilon), 1 - delta
+    return (
+        (grown * alpha + beta >= c)
+        & (alpha + grown * beta >= c)
+        & (grown * (1 - alpha) + 1 - beta >= c)
+        & (1 - alpha + grown * (1 - beta) >= c)
+    )
+
+
+def log_layer(alpha, beta, epsilon, delta, s):
+    """The log density of the uniform law on R_s(ε, δ)."""
+    layer = inside(alpha, beta, epsilon, delta) & ~inside(alpha, beta, s * epsilon, s * delta)
+    area = 2 * ((1 - s * delta) ** 2 / (1 + np.exp(s * epsilon)) - (1 - delta) ** 2 / (1 + np.exp(epsilon)))
+    return np.where(layer, -np.log(area), -np.inf)
+
+
 def mcmc_dp_est(counts, delta, *, iterations, n_auxiliaries, sds, start, seed):
     """Algorithm 1 of MCMC-DP-Est in NumPy, vectorised over bases and auxiliary pairs: draws of ε and s, (iterations,).
 
@@ -19,19 +37,8 @@ def mcmc_dp_est(counts, delta, *, iterations, n_auxiliaries, sds, start, seed):
     )
     n, bases = len(x), np.arange(len(x))
 
-    def inside(alpha, beta, epsilon, delta):
-        grown, c = np.exp(epsilon), 1 - delta
-        return (
-            (grown * alpha + beta >= c)
-            & (alpha + grown * beta >= c)
-            & (grown * (1 - alpha) + 1 - beta >= c)
-            & (1 - alpha + grown * (1 - beta) >= c)
-        )
-
     def log_weights(log_g, alpha, beta, epsilon, s):
-        layer = inside(alpha, beta, epsilon, delta) & ~inside(alpha, beta, s * epsilon, s * delta)
-        area = 2 * ((1 - s * delta) ** 2 / (1 + np.exp(s * epsilon)) - (1 - delta) ** 2 / (1 + np.exp(epsilon)))
-        return np.where(layer, log_g - np.log(area), -np.inf)
+        return log_g + log_layer(alpha, beta, epsilon, delta, s)
 
     epsilon, s = start
     alpha, beta = np.empty((2, n, n_auxiliaries))
@@ -66,25 +73,14 @@ def mcmc_dp_est_correlated(counts, delta, *, iterations, n_auxiliaries, sds, sta
     x, y = (v[:, None].astype(float) for v in (counts.false_positives, counts.false_negatives))
     runs, n, bases = float(counts.negatives[0]), len(x), np.arange(len(x))
 
-    def inside(alpha, beta, epsilon, delta):
-        grown, c = np.exp(epsilon), 1 - delta
-        return (
-            (grown * alpha + beta >= c)
-            & (alpha + grown * beta >= c)
-            & (grown * (1 - alpha) + 1 - beta >= c)
-            & (1 - alpha + grown * (1 - beta) >= c)
-        )
-
     def log_weights(alpha, beta, epsilon, s, tau, rho):
-        layer = inside(alpha, beta, epsilon, delta) & ~inside(alpha, beta, s * epsilon, s * delta)
-        area = 2 * ((1 - s * delta) ** 2 / (1 + np.exp(s * epsilon)) - (1 - delta) ** 2 / (1 + np.exp(epsilon)))
         grow = 1 + (runs - 1) * tau
         r = rho * runs / grow
         var0, var1 = (rate * (1 - rate) * runs * grow for rate in (alpha, beta))
         z0, z1 = (x - runs * alpha) / np.sqrt(var0), (y - runs * beta) / np.sqrt(var1)
         quadratic = (z0**2 - 2 * r * z0 * z1 + z1**2) / (1 - r**2)
         log_g = -0.5 * (np.log(var0 * var1 * (1 - r**2)) + quadratic)
-        return np.where(layer, log_g - np.log(area), -np.inf)
+        return log_g + log_layer(alpha, beta, epsilon, delta, s)
 
     def log_prior(epsilon, s, tau, rho):
         limit = (1 + (runs - 1) * tau) / runs

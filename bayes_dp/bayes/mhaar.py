@@ -7,7 +7,7 @@ two cheap moves added (`mhaar_kernel.py`). An iteration costs O(nK) for n bases 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, overload
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.adaptation import Block, Covariance, plan
+from bayes_dp.bayes.adaptation import Covariance, plan
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.likelihoods import AUXILIARIES, Auxiliaries, Counts
 from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, noise_of_blocks
@@ -26,6 +26,7 @@ from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import to_arviz
+from bayes_dp.progress import bar
 from bayes_dp.region import log_layer_area
 from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
 
@@ -242,7 +243,7 @@ def _run(question: Question, settings: Settings) -> Chains:
     kept: list[tuple[State, Info]] = []
     try:
         with (
-            _bar(settings) as show,
+            bar(settings.warmup + settings.draws, settings.progress) as show,
             noise_of_blocks(rngs, proposal, 2 + len(others), settings.n_auxiliaries, size, lengths) as noises,
         ):
             for block, noise in zip(blocks, noises, strict=True):
@@ -270,7 +271,7 @@ def _run(question: Question, settings: Settings) -> Chains:
                         log_scales = jnp.asarray(log_best)
                 else:
                     kept.append((passed, info))
-                show(block)
+                show(block.iterations, "warm-up" if block.warmup else "sampling")
     except KeyboardInterrupt:
         if not kept:
             raise
@@ -284,22 +285,6 @@ def _double() -> Iterator[None]:
     """64-bit JAX on the CPU, for the calls inside only."""
     with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
         yield
-
-
-@contextmanager
-def _bar(settings: Settings) -> Iterator[Callable[[Block], None]]:
-    """A function to be told of every finished block, behind which there may be a progress bar."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    shown = console.is_terminal if settings.progress is None else settings.progress
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=console.is_terminal, disable=not shown) as bar:
-        task = bar.add_task("warm-up", total=settings.warmup + settings.draws)
-        yield lambda block: bar.update(
-            task, advance=block.iterations, description="warm-up" if block.warmup else "sampling"
-        )
 
 
 def _doubled(prior: Any) -> Any:

@@ -17,6 +17,7 @@ from bayes_dp.calibrate.rates import interval_tasks
 from bayes_dp.calibrate.result import Row, Study, Task
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
 from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.progress import bar
 
 __all__ = ["AUDITS", "study"]
 
@@ -64,7 +65,7 @@ def _run(
 ) -> tuple[tuple[Row, ...], bool]:
     rows: list[Row] = []
     try:
-        with _shown(progress) as show:
+        with _shown(progress, len(tasks)) as show:
             for i, task in enumerate(tasks):
                 rows += task(np.random.default_rng([seed, zlib.crc32(audit.encode()), i]), size, p)
                 show(i + 1, len(tasks))
@@ -76,18 +77,10 @@ def _run(
 
 
 @contextmanager
-def _shown(progress: Progress | bool | None) -> Iterator[Progress]:
+def _shown(progress: Progress | bool | None, total: int) -> Iterator[Progress]:
     """The caller's function, or one that moves a bar."""
     if callable(progress):
         yield progress
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(stderr=True)
-    shown = console.is_terminal if progress is None else progress
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=console.is_terminal, disable=not shown) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with bar(total, progress) as move:
+        yield lambda done, total: move(1, "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from enum import StrEnum
@@ -126,7 +124,7 @@ def measure(
     if as_json:
         typer.echo(json.dumps(counts.to_dict(), ensure_ascii=False, indent=1))
     elif out is None:
-        typer.echo(_csv(counts), nl=False)
+        typer.echo(counts.csv(), nl=False)
     if counts.design == "cross_fed" and (suffix == ".csv" or (out is None and not as_json)):
         notes.append(
             "the runs were cross-fed, which CSV does not tell: give --design cross_fed to bayes-dp estimate or "
@@ -153,13 +151,3 @@ def _counted(
     counted = f"counted on the other {counts.negatives[0]} + {counts.positives[0]}"
     chosen = f", chose --target-fpr {found.target_fpr:g} on these" if len(targets) > 1 else ""
     return counts, [f"{learned}{chosen}, and {counted}"]
-
-
-def _csv(counts: ErrorCounts) -> str:
-    """The counts as `ErrorCounts.to_csv` writes them."""
-    columns = {name: values for name, values in counts.to_dict().items() if name != "design"}
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()

@@ -1,0 +1,24 @@
+"""A progress bar on standard error, silent where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["bar"]
+
+Move = Callable[[int, str], None]  # so many more are done, and what is being done
+
+
+@contextmanager
+def bar(total: int, shown: bool | None = None) -> Iterator[Move]:
+    """A function that moves the bar: on a terminal only, always (`shown` True) or never (False)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    visible = console.is_terminal if shown is None else shown
+    with Progress(*columns, console=console, transient=console.is_terminal, disable=not visible) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda done, what: progress.update(task, advance=done, description=what)

@@ -1,6 +1,6 @@
 """From what an attack measured to guesses of membership, and to counts of its errors."""
 
-from bayes_dp.attacks.lira import measure, measure_fast
+from bayes_dp.attacks.lira import choose_target, measure, measure_fast
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected, guess
 
-__all__ = ["Bonferroni", "Fixed", "Split", "Uncorrected", "guess", "measure", "measure_fast"]
+__all__ = ["Bonferroni", "Fixed", "Split", "Uncorrected", "choose_target", "guess", "measure", "measure_fast"]

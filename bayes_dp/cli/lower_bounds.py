@@ -135,7 +135,11 @@ Seed = Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the 
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")]
 FailAbove = Annotated[
     float | None,
-    typer.Option(parser=number, metavar="EPS", help="Exit with 1 when the bound is above EPS."),
+    typer.Option(
+        parser=number,
+        metavar="EPS",
+        help="Exit with 1 when the bound (of several bases: the one that holds for all) is above EPS.",
+    ),
 ]
 HowCounted = Annotated[
     Design | None, typer.Option(help="How the counts arose; by default as a JSON file says, or repeated.")

@@ -224,7 +224,7 @@ def test_joint_beta_result():
     found = intervals.joint_beta(counts(10, 100, 20, 100), 1e-5, confidence=0.9)
     posterior = JointBeta(10, 100, 20, 100, 1e-5)
     assert found.kind == "posterior"
-    assert found.interval() == (posterior.quantile(0.05), posterior.quantile(0.95))
+    assert found.interval() == pytest.approx((posterior.quantile(0.05), posterior.quantile(0.95)), rel=1e-12)
     assert "strongest possible" in " ".join(found.assumptions)
     assert "with probability 90%" in found.statement()
     with pytest.raises(bdp.InputError, match="for one base, not 2"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
@@ -20,7 +21,7 @@ Kind = Literal["lower_bound", "posterior", "estimate"]
 
 
 @dataclass(frozen=True)
-class _Finding:
+class _Finding(ABC):
     """A number about a privacy parameter, with what it rests on."""
 
     parameter: str  # "epsilon", "mu" (Gaussian DP) or "laplace"
@@ -50,9 +51,9 @@ class _Finding:
             raise InputError(f"the method {self.provenance.method} gives no bound on epsilon at another delta")
         return self.at(delta)
 
+    @abstractmethod
     def statement(self) -> str:
         """The number in words, without its assumptions."""
-        raise NotImplementedError
 
     def summary(self) -> str:
         """The statement with its assumptions and warnings, a few lines of text."""

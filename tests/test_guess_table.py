@@ -107,8 +107,9 @@ def test_fields_are_read_only_copies():
 
 def test_arrays_of_the_caller_stay_writable():
     score, member = np.array([0.5, 1.0]), np.array([True, False])
-    GuessTable(score, member)
-    score[0], member[0] = 2, False
+    table = GuessTable(score, member)
+    score[0], member[0] = 2, False  # raises where they are read-only
+    assert table == GuessTable([0.5, 1.0], [True, False])
 
 
 @pytest.mark.parametrize(

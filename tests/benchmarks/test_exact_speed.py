@@ -27,4 +27,8 @@ def test_against_a_plain_grid(benchmark):
     """The twin: the same likelihood on a grid of 200 × 150 points, far from the accuracy of the adaptive cells."""
     counts = model_counts(20)
     epsilon, strength = ((np.arange(200) + 0.5) / 200) ** 2 * 24, (np.arange(150) + 0.5) / 150
-    benchmark.pedantic(brute_force, args=(counts, 1e-3, epsilon, strength, half_normal), rounds=1)
+    given = (counts, 1e-3, epsilon, strength, half_normal)
+    weights, log_evidence = benchmark.pedantic(brute_force, args=given, rounds=1)
+    post = bdp.estimate(counts, 1e-3)
+    assert weights.sum(axis=1) @ epsilon == pytest.approx(post.mean, rel=0.02)
+    assert log_evidence == pytest.approx(post.log_evidence, abs=0.05)

@@ -58,6 +58,7 @@ LAYERS = (
     ),
     ("bayes_dp.bayes.exact", "bayes_dp.bayes.mhaar"),
     ("bayes_dp.bayes.estimate",),
+    ("bayes_dp.comparison_table",),
     ("bayes_dp.comparison",),
     ("bayes_dp.calibrate.result", "bayes_dp.calibrate.mechanisms"),
     ("bayes_dp.calibrate.counts", "bayes_dp.calibrate.extreme"),

@@ -1,11 +1,12 @@
 """One iteration of MHAAR for the latent error rates: three moves, each of which leaves the joint posterior as it is.
 
-1. `averaged_move`: Algorithm 1 of MCMC-DP-Est. Propose (ε', s'), judge it by likelihoods averaged over K pairs (α, β)
-   per base, of which the first is the current one; do so T times, then redraw the current pair among the K.
+1. `averaged_move`: Algorithm 1 of MCMC-DP-Est, or 6 where the likelihood has shared parameters. Propose θ' = (ε', s',
+   shared'), judge it by likelihoods averaged over K pairs (α, β) per base, of which the first is the current one; do so
+   T times, then redraw the current pair among the K.
 2. `local_move`: a random walk of each base's pair within the layer. Where no auxiliary pair ever falls into the layer,
    because the layer is thin or the counts contradict it, this is what moves the pairs.
-3. `shift_move`: propose (ε', s') and carry each pair along to the same place in the new layer (`layer.edges`). Where
-   the pairs pin (ε, s) down, this is what moves (ε, s).
+3. `shift_move`: propose θ' and carry each pair along to the same place in the new layer (`layer.edges`). Where the
+   pairs pin (ε, s) down, this is what moves them.
 
 Move 1 averages over the pairs, move 3 holds their places in the layer; each is good where the other is slow (Yu & Meng
 2011, "To center or not to center"). All randomness comes in as `Noise`, so that an iteration is a pure function.
@@ -160,7 +161,7 @@ def local_move(state: State, noise: Noise, target: Target, likelihood: Any) -> t
 def shift_move(
     state: State, log_g: jax.Array, noise: Noise, target: Target, factor: jax.Array, likelihood: Any
 ) -> tuple[State, jax.Array]:
-    """Propose log ε' and log s', and move every pair along its line of constant width to its share of the new layer.
+    """Propose log ε', log s' and shared', and move every pair along its line of constant width to its share of the new layer.
 
     A = (ε's'/εs) p(ε',s')/p(ε,s) Π_j (g'_j/g_j) (length'_j/|R_s'|)/(length_j/|R_s|), the lengths being the Jacobian.
     Where the counts pin sε down, log ε and log s lie on a line, but log ε and s on a curve.

@@ -161,7 +161,7 @@ def local_move(state: State, noise: Noise, target: Target, likelihood: Any) -> t
 def shift_move(
     state: State, log_g: jax.Array, noise: Noise, target: Target, factor: jax.Array, likelihood: Any
 ) -> tuple[State, jax.Array]:
-    """Propose log ε', log s' and shared', and move every pair along its line of constant width to its share of the new layer.
+    """Propose log ε', log s' and shared', and carry every pair along its line of constant width to its share there.
 
     A = (ε's'/εs) p(ε',s')/p(ε,s) Π_j (g'_j/g_j) (length'_j/|R_s'|)/(length_j/|R_s|), the lengths being the Jacobian.
     Where the counts pin sε down, log ε and log s lie on a line, but log ε and s on a curve.

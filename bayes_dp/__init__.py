@@ -27,6 +27,8 @@ _HOMES = {
     "Comparison": "comparison",
     "compare": "comparison",
     "estimate": "bayes.estimate",
+    "check": "bayes.model_check",
+    "compare_likelihoods": "bayes.likelihood_comparison",
     "datasets": "datasets",
     "region": "region",
     "tradeoff": "tradeoff",
@@ -45,6 +47,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
     from bayes_dp.bayes.estimate import estimate as estimate
+    from bayes_dp.bayes.likelihood_comparison import compare_likelihoods as compare_likelihoods
+    from bayes_dp.bayes.model_check import check as check
     from bayes_dp.bound import LowerBound as LowerBound
     from bayes_dp.checks import InputError as InputError
     from bayes_dp.comparison import Comparison as Comparison

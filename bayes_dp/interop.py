@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
     from bayes_dp.result import Provenance
 
-__all__ = ["ess", "rhat", "to_arviz"]
+__all__ = ["ess", "psis", "rhat", "to_arviz"]
 
 _COUNTS = ("false_positives", "negatives", "false_negatives", "positives")
 _BY_BASE = ("alpha", "beta", *_COUNTS)
@@ -65,6 +65,21 @@ def ess(samples: ArrayLike, kind: Literal["bulk", "tail"] = "bulk") -> float:
     "bulk" is that of the rank-normalised draws, "tail" the lesser one of the 5% and 95% quantiles.
     """
     return _diagnostic("ess", samples, method=kind, **({"prob": (0.05, 0.95)} if kind == "tail" else {}))
+
+
+def psis(log_weights: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Pareto-smoothed importance sampling: log weights (n, size) made steady and to sum to one, and k of each row."""
+    given = np.asarray(log_weights, dtype=np.float64)
+    az = _arviz()
+    if hasattr(az, "psislw"):
+        smooth, k = az.psislw(given)
+    else:
+        from arviz_stats.base import array_stats
+
+        smooth, k = array_stats.psislw(given, axis=-1)
+    smooth = np.asarray(smooth)
+    smooth = smooth - np.logaddexp.reduce(smooth, axis=1, keepdims=True)
+    return smooth, np.atleast_1d(np.asarray(k, dtype=np.float64))
 
 
 def _diagnostic(name: str, samples: ArrayLike, **options: Any) -> float:

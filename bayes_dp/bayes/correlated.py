@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 
 _TYPICAL = 0.01  # correlation for which the candidates of the rates are spread out
 _SD = 0.01  # of the prior of τ: variance 1e-4 (Appendix B.3)
+_TABLE = 1 << 22  # probabilities tabulated at once
 _SMALL = 1e-7  # τ below which the beta-binomial is expanded around the binomial
 
 
@@ -65,6 +66,18 @@ class BivariateNormal:
         found = -math.log(2 * math.pi) - 0.5 * (jnp.log(var0) + jnp.log(var1) + jnp.log(rest) + quadratic)
         # At the rates 0 and 1 the law is degenerate; they have no area, and count as impossible.
         return jnp.where((var0 > 0) & (var1 > 0) & (rest > 0), found, -jnp.inf)
+
+    def draw(
+        self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, tau: Floats, rho: Floats
+    ) -> tuple[Floats, Floats]:
+        """New counts at rates (size, n) and shared parameters (size,): real numbers, each (size, n)."""
+        n0, n1, tau = np.asarray(counts.n0), np.asarray(counts.n1), tau[:, None]
+        grow0, grow1 = 1 + (n0 - 1) * tau, 1 + (n1 - 1) * tau
+        r = rho[:, None] * np.sqrt(n0 * n1 / (grow0 * grow1))
+        z0, z1 = rng.normal(size=(2, *alpha.shape))
+        z1 = r * z0 + np.sqrt(1 - r**2) * z1
+        sd0, sd1 = np.sqrt(alpha * (1 - alpha) * n0 * grow0), np.sqrt(beta * (1 - beta) * n1 * grow1)
+        return n0 * alpha + sd0 * z0, n1 * beta + sd1 * z1
 
     def log_prior(self, counts: Counts, tau: Array, rho: Array) -> jax.Array:
         """τ ~ Normal(0, 1e-4) on −1/(max N − 1) < τ < 1; ρ given τ uniform on its support (eq. 10)."""
@@ -104,6 +117,19 @@ class BetaBinomial:
         x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
         return _beta_binomial(x, n0, alpha, tau) + _beta_binomial(y, n1, beta, tau)
 
+    def draw(
+        self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, tau: Floats
+    ) -> tuple[Floats, Floats]:
+        """New counts at rates (size, n) and τ (size,), each (size, n)."""
+        odds = ((1 - tau) / np.maximum(tau, _SMALL))[:, None]
+
+        def one(trials: Array, rate: Floats) -> Floats:
+            spread = rng.beta(np.maximum(rate * odds, 1e-300), np.maximum((1 - rate) * odds, 1e-300))
+            rate = np.where(tau[:, None] < _SMALL, rate, spread)
+            return rng.binomial(np.asarray(trials).astype(np.int64), rate).astype(np.float64)
+
+        return one(counts.n0, alpha), one(counts.n1, beta)
+
     def log_prior(self, counts: Counts, tau: Array) -> jax.Array:
         """τ ~ Normal(0, 1e-4) on [0, 1)."""
         return jnp.where((tau >= 0) & (tau < 1), _log_normal(tau, 0.0, 1.0), -jnp.inf)
@@ -132,6 +158,24 @@ class KupperHaseman:
         """log g, (n, m)."""
         x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
         return _kupper_haseman(x, n0, alpha, tau) + _kupper_haseman(y, n1, beta, tau)
+
+    def draw(
+        self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, tau: Floats
+    ) -> tuple[Floats, Floats]:
+        """New counts at rates (size, n) and τ (size,), each (size, n): the law is tabulated and inverted."""
+
+        def one(trials: Array, rates: Floats) -> Floats:
+            found = np.empty(rates.shape)
+            for i, n in enumerate(np.asarray(trials)):
+                step = max(1, _TABLE // (int(n) + 1))
+                for rows in (slice(at, at + step) for at in range(0, len(rates), step)):
+                    with jax.enable_x64(True):
+                        log_mass = _kupper_haseman(np.arange(n + 1), n, rates[rows, i, None], tau[rows, None])
+                    below = np.cumsum(np.exp(np.asarray(log_mass)), axis=1)
+                    found[rows, i] = np.sum(below < rng.random((len(below), 1)) * below[:, -1:], axis=1)
+            return found
+
+        return one(counts.n0, alpha), one(counts.n1, beta)
 
     def log_prior(self, counts: Counts, tau: Array) -> jax.Array:
         """τ ~ Normal(0, 1e-4) on −1/(max N − 1) < τ < 1."""

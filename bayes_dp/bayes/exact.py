@@ -99,7 +99,7 @@ class ExactPosterior(Posterior):
     """A posterior by quadrature; its error is known and its draws are independent."""
 
     def __init__(self, question: Question, likelihood: MarginalLikelihood) -> None:
-        self._question, self._likelihood = question, likelihood
+        self.question, self._likelihood = question, likelihood
         self.parameter = question.parameter
         two = question.strength == "free"
         self._axes: dict[str, Coordinate] = {
@@ -156,13 +156,13 @@ class ExactPosterior(Posterior):
 
     def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
         draws = self.draws(size, seed)
-        epsilon, delta = self._question.privacy(draws[self.parameter])
-        fixed = self._question.strength
+        epsilon, delta = self.question.privacy(draws[self.parameter])
+        fixed = self.question.strength
         if fixed == "tight":
             raise InputError("the error rates are drawn for a free or a fixed strength below 1, not for 'tight'")
         strength = draws.get("strength", np.full(len(epsilon), fixed if fixed != "free" else 0.0))
         rng = np.random.default_rng([seed, 1])
-        return draw_rates(self._question.counts, epsilon, delta, strength, rng)
+        return draw_rates(self.question.counts, epsilon, delta, strength, rng)
 
     @overload
     def epsilon_at(self, delta: float) -> ExactPosterior: ...
@@ -176,20 +176,20 @@ class ExactPosterior(Posterior):
         The tables of the counts are used again.
         """
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [ExactPosterior(self._question.given("epsilon", d), self._likelihood) for d in np.atleast_1d(values)]
+        found = [ExactPosterior(self.question.given("epsilon", d), self._likelihood) for d in np.atleast_1d(values)]
         return found if values.ndim else found[0]
 
     def delta_at(self, epsilon: float, prior: Any = None) -> ExactPosterior:
         """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
-        return ExactPosterior(self._question.given("delta", epsilon, prior), self._likelihood)
+        return ExactPosterior(self.question.given("delta", epsilon, prior), self._likelihood)
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
         """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
         posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
-        if self._question.strength != "tight":
+        if self.question.strength != "tight":
             alpha, beta = self.rates(size, seed)
             posterior |= {"alpha": alpha[None], "beta": beta[None]}
-        return to_arviz(posterior, {}, self._question.counts, self.provenance, {"seed": seed})
+        return to_arviz(posterior, {}, self.question.counts, self.provenance, {"seed": seed})
 
 
 def exact(

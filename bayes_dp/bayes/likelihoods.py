@@ -1,8 +1,9 @@
 """Likelihoods g(X, Y | α, β) of the error counts of a base given its error rates, and where to look for those rates.
 
 A likelihood has a name, the names of its `shared` parameters (those that all bases have in common), the assumption it
-makes in words, `log_density` and, of the shared parameters, `log_prior` and `start`; and `proposal`, the law from which
-a sampler draws candidates for a base's rates. Arrays over bases have shape (n,), those over candidates (n, m).
+makes in words, `log_density`, `draw` and, of the shared parameters, `log_prior` and `start`; and `proposal`, the law
+from which a sampler draws candidates for a base's rates. Arrays over bases have shape (n,), those over candidates
+(n, m), those over draws of the parameters (size, n).
 """
 
 from __future__ import annotations
@@ -79,6 +80,10 @@ class Binomial:
         x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
         return xlogy(x, alpha) + xlog1py(n0 - x, -alpha) + xlogy(y, beta) + xlog1py(n1 - y, -beta)
 
+    def draw(self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
+        """New counts X and Y at rates (size, n), each (size, n)."""
+        return _numbers(rng.binomial(_whole(counts.n0), alpha)), _numbers(rng.binomial(_whole(counts.n1), beta))
+
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """Shared parameters to start from, (q,): there are none."""
         return np.zeros(0)
@@ -92,6 +97,14 @@ class Binomial:
             return uniform_pairs(len(counts.x)), False
         x, n0, y, n1 = counts
         return BetaPair(x + 1, n0 - x + 1, y + 1, n1 - y + 1), True
+
+
+def _whole(trials: Array) -> NDArray[np.int64]:
+    return np.asarray(trials).astype(np.int64)
+
+
+def _numbers(counts: NDArray[np.int64]) -> Floats:
+    return counts.astype(np.float64)
 
 
 def uniform_pairs(n: int) -> BetaPair:

@@ -94,6 +94,19 @@ class MarginalLikelihood:
             self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE))
         )
 
+    def each(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
+        """log L of every base at ε, δ and s of shape (r,): an array (r, n); the limit s → 1 where s is None."""
+        epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
+        step = max(1, _PAIRS // len(self._x))
+        parts = []
+        for p in (slice(i, i + step) for i in range(0, len(epsilon), step)):
+            if strength is None:
+                parts.append(self._log_tight(epsilon[p], delta[p]))
+            else:
+                s = np.minimum(strength[p, None], _CLOSE_TO_ONE)
+                parts.append(self._log_likelihood(epsilon[p], delta[p], s, self.corners)[..., 0])
+        return np.concatenate(parts, axis=1)[self._unique_of].T
+
     def _log_likelihood(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction) -> Floats:
         """log L of each unique base: (u, r, c) from ε, δ (r,) and s (r, c)."""
         outer = corners(epsilon[None], delta[None])

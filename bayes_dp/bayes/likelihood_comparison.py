@@ -1,0 +1,114 @@
+"""Which likelihood predicts the counts best? The leave-one-out scores of several, side by side."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.model_check import ModelCheck, check
+from bayes_dp.checks import InputError
+from bayes_dp.data import ErrorCounts
+from bayes_dp.result import Posterior, finite, show
+
+__all__ = ["LikelihoodComparison", "compare_likelihoods"]
+
+_GENERAL = ("prior_epsilon", "prior_strength", "strength", "method")  # what `estimate` takes for every method
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodComparison:
+    """Posteriors and their checks by the name of the likelihood, best leave-one-out score first."""
+
+    posteriors: Mapping[str, Posterior]
+    checks: Mapping[str, ModelCheck]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.checks)
+
+    def rows(self, prob: float = 0.9) -> list[dict[str, Any]]:
+        """One row a likelihood: interval of ε, elpd, its difference to the best and the standard error of that.
+
+        Scores differ for good where the difference is several standard errors, and no base's Pareto k exceeds 0.7.
+        """
+        best = next(iter(self.checks.values()))
+        rows = []
+        for name, found in self.checks.items():
+            difference = found.elpd_by_base - best.elpd_by_base
+            low, high = self.posteriors[name].interval(prob)
+            n = len(difference)
+            rows.append(
+                {
+                    "likelihood": name,
+                    "low": low,
+                    "high": high,
+                    "elpd": found.elpd,
+                    "difference": float(difference.sum()),
+                    "difference_se": float(np.sqrt(n) * difference.std(ddof=1)) if n > 1 else float("nan"),
+                    "pareto_k": float(found.pareto_k.max()),
+                    "doubtful": found.doubtful,
+                }
+            )
+        return rows
+
+    def summary(self, prob: float = 0.9) -> str:
+        """The rows as a table of text."""
+        share = f"{100 * prob:g}% interval"
+        head = f"{'likelihood':<18}{share:<20}{'elpd':>8}{'difference':>12}{'se':>8}{'Pareto k':>10}  check"
+        return "\n".join([head, *(_line(row) for row in self.rows(prob))])
+
+    def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
+        """The rows and the checks, fit for JSON."""
+        checks = {name: found.to_dict() for name, found in self.checks.items()}
+        return {"prob": prob, "rows": finite(self.rows(prob)), "checks": checks}
+
+    def to_frame(self, prob: float = 0.9) -> Any:
+        """The rows as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(prob)).set_index("likelihood")
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.summary())}</pre>"
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['likelihood']:<18}{show(row['low']) + ' to ' + show(row['high']):<20}{row['elpd']:>8.1f}"
+        f"{row['difference']:>12.1f}{row['difference_se']:>8.1f}{row['pareto_k']:>10.2f}"
+        f"  {'doubtful' if row['doubtful'] else 'passed'}"
+    )
+
+
+def compare_likelihoods(
+    counts: ErrorCounts,
+    delta: float,
+    likelihoods: Iterable[str] = tuple(LIKELIHOODS),
+    *,
+    size: int = 500,
+    seed: int = 0,
+    **settings: Any,
+) -> LikelihoodComparison:
+    """The posterior under each likelihood, checked with `size` draws; `settings` are those of `estimate`.
+
+    Settings of a sampler go to the likelihoods that are sampled.
+    """
+    names = list(likelihoods)
+    if not names or (unknown := [name for name in names if name not in LIKELIHOODS]):
+        raise InputError(f"likelihoods must be some of {', '.join(LIKELIHOODS)}, not {unknown if names else names!r}")
+    general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}
+    posteriors = {}
+    for name in names:
+        own = {} if name == "binomial" and general.get("method") is None else {"seed": seed, **settings}
+        posteriors[name] = estimate(counts, delta, likelihood=name, **general, **own)
+    checks = {name: check(posterior, size=size, seed=seed) for name, posterior in posteriors.items()}
+    order = sorted(names, key=lambda name: -checks[name].elpd)
+    return LikelihoodComparison({name: posteriors[name] for name in order}, {name: checks[name] for name in order})

@@ -27,13 +27,18 @@ _HOMES = {
     "Comparison": "comparison",
     "compare": "comparison",
     "estimate": "bayes.estimate",
+    "Likelihood": "bayes.own",
     "check": "bayes.model_check",
     "compare_likelihoods": "bayes.likelihood_comparison",
+    "plan": "planning",
+    "Plan": "planning",
+    "Experiment": "planning",
     "datasets": "datasets",
     "region": "region",
     "tradeoff": "tradeoff",
     "audits": "audits",
     "attacks": "attacks",
+    "propensity": "propensity",
     "plots": "plots",
 }
 
@@ -44,11 +49,13 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import audits as audits
     from bayes_dp import datasets as datasets
     from bayes_dp import plots as plots
+    from bayes_dp import propensity as propensity
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
     from bayes_dp.bayes.estimate import estimate as estimate
     from bayes_dp.bayes.likelihood_comparison import compare_likelihoods as compare_likelihoods
     from bayes_dp.bayes.model_check import check as check
+    from bayes_dp.bayes.own import Likelihood as Likelihood
     from bayes_dp.bound import LowerBound as LowerBound
     from bayes_dp.checks import InputError as InputError
     from bayes_dp.comparison import Comparison as Comparison
@@ -57,6 +64,9 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.guess_table import GuessTable as GuessTable
     from bayes_dp.guesses import Guesses as Guesses
     from bayes_dp.loss_table import LossTable as LossTable
+    from bayes_dp.planning import Experiment as Experiment
+    from bayes_dp.planning import Plan as Plan
+    from bayes_dp.planning import plan as plan
     from bayes_dp.result import Posterior as Posterior
 
 

@@ -6,6 +6,7 @@ import inspect
 from typing import Any, Literal
 
 from bayes_dp.bayes.exact import exact
+from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
@@ -21,7 +22,7 @@ def estimate(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str = "binomial",
+    likelihood: str | Likelihood = "binomial",
     method: Literal["exact", "mhaar"] | None = None,
     **settings: Any,
 ) -> Posterior:
@@ -36,7 +37,7 @@ def estimate(
     strength : "free" estimates s along with ε; a number in [0, 1) fixes it; "tight" is the limit s → 1, where every
         attack is taken to be the strongest possible.
     likelihood : of the counts given the error rates: "binomial", or one for correlated counts, such as those of
-        cross-fed runs: "bivariate_normal", "beta_binomial", "kupper_haseman".
+        cross-fed runs: "bivariate_normal", "beta_binomial", "kupper_haseman"; or a `Likelihood` of your own.
     method : "exact" integrates numerically, with a known error, and is the default for the binomial likelihood;
         "mhaar" samples by MCMC-DP-Est (Algorithms 1 and 6), and is that for the others.
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
@@ -50,7 +51,8 @@ def estimate(
         method = "exact" if likelihood == "binomial" else "mhaar"
     if method == "exact":
         if likelihood != "binomial":
-            raise InputError(f"method='exact' is for likelihood='binomial', not {likelihood!r:.80}; use method='mhaar'")
+            name = likelihood.name if isinstance(likelihood, Likelihood) else likelihood
+            raise InputError(f"method='exact' is for likelihood='binomial', not {name!r:.80}; use method='mhaar'")
         if settings:
             raise InputError(f"{', '.join(settings)}: settings of method='mhaar', which method='exact' does not have")
         return exact(counts, delta, **shared)

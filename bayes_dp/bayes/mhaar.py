@@ -22,6 +22,7 @@ from bayes_dp.bayes.adaptation import Covariance, plan
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.likelihoods import AUXILIARIES, Auxiliaries, Counts
 from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, noise_of_blocks
+from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.data import ErrorCounts
@@ -68,7 +69,7 @@ class MhaarPosterior(Posterior):
     parameter = "epsilon"
 
     def __init__(self, question: Question, settings: Settings, chains: Chains) -> None:
-        self._question, self._settings, self._chains = question, settings, chains
+        self.question, self._settings, self._chains = question, settings, chains
         self.samples: dict[str, Floats] = {"epsilon": np.asarray(chains.states.epsilon)}
         if question.strength == "free":
             self.samples["strength"] = np.asarray(chains.states.strength)
@@ -100,7 +101,7 @@ class MhaarPosterior(Posterior):
         """α and β, each (size, n); with the same size and seed they belong to the parameters that `draws` gives."""
         at = self._choice(size, seed)
         states = self._chains.states
-        return tuple(np.asarray(v).reshape(-1, len(self._question.counts))[at] for v in (states.alpha, states.beta))  # type: ignore[return-value]
+        return tuple(np.asarray(v).reshape(-1, len(self.question.counts))[at] for v in (states.alpha, states.beta))  # type: ignore[return-value]
 
     def _choice(self, size: int, seed: int) -> NDArray[np.int64]:
         size, seed = check_draws(size, seed)
@@ -116,7 +117,7 @@ class MhaarPosterior(Posterior):
     def epsilon_at(self, delta: float | Sequence[float] | Floats) -> MhaarPosterior | list[MhaarPosterior]:
         """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [_posterior(self._question.given("epsilon", value), self._settings) for value in np.atleast_1d(values)]
+        found = [_posterior(self.question.given("epsilon", value), self._settings) for value in np.atleast_1d(values)]
         return found if values.ndim else found[0]
 
     def to_arviz(self) -> Any:
@@ -128,15 +129,15 @@ class MhaarPosterior(Posterior):
             "acceptance_rate_shift": info.shift,
             "lp": self._log_density(),
         }
-        return to_arviz(self.samples | rates, stats, self._question.counts, self.provenance)
+        return to_arviz(self.samples | rates, stats, self.question.counts, self.provenance)
 
     def _log_density(self) -> Floats:
-        states, question = self._chains.states, self._question
+        states, question = self._chains.states, self.question
         epsilon, strength = np.asarray(states.epsilon), np.asarray(states.strength)
         value = -len(question.counts) * np.asarray(log_layer_area(epsilon, question.known, strength))
         for name, prior in question.priors.items():
             value += priors.log_density(prior)(self.samples[name].ravel()).reshape(epsilon.shape)
-        by_base = (np.asarray(rate).reshape(-1, len(self._question.counts)).T for rate in (states.alpha, states.beta))
+        by_base = (np.asarray(rate).reshape(-1, len(self.question.counts)).T for rate in (states.alpha, states.beta))
         with _double():
             columns, likelihood = Counts.of(question.counts), question.likelihood
             shared = [self.samples[name].ravel() for name in likelihood.shared]
@@ -154,7 +155,7 @@ def mhaar(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str = "binomial",
+    likelihood: str | Likelihood = "binomial",
     auxiliaries: Auxiliaries = "posterior",
     n_auxiliaries: int | None = None,
     chains: int = 4,

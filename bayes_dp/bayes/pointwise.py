@@ -21,7 +21,7 @@ from scipy.stats import qmc
 
 from bayes_dp import region
 from bayes_dp.bayes.layer import fold, in_layer, log_layer_area
-from bayes_dp.bayes.likelihoods import BetaPair, Counts
+from bayes_dp.bayes.likelihoods import BINOMIAL, BetaPair, Counts
 from bayes_dp.bayes.marginal import MarginalLikelihood
 from bayes_dp.bayes.question import Question
 
@@ -37,11 +37,11 @@ def log_likelihood(question: Question, draws: Mapping[str, Floats], seed: int = 
     """log p(X_i, Y_i | draw) for draws of shape (size,) by parameter name: an array (size, n)."""
     epsilon, delta = question.privacy(draws[question.parameter])
     counts, strength = question.counts, strength_of(question, draws)
-    if not question.likelihood.shared:
+    if question.likelihood is BINOMIAL:
         columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
         return MarginalLikelihood(*columns).each(epsilon, delta, strength)
     assert strength is not None, "the likelihoods of correlated counts are not defined for strength='tight'"
-    shared = np.stack([draws[name] for name in question.likelihood.shared])
+    shared = np.array([draws[name] for name in question.likelihood.shared]).reshape(-1, len(epsilon))
     return _by_importance(question.likelihood, Counts.of(counts), epsilon, delta, strength, shared, seed)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.likelihoods import BINOMIAL
+from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
@@ -76,11 +77,12 @@ class Question:
 
     def provenance(self, method: str, settings: Mapping[str, Any]) -> Provenance:
         """What it takes to ask again, with the settings of the method."""
+        own = self.likelihood.priors if isinstance(self.likelihood, Likelihood) else {}
         return Provenance(
             method=method,
             digest=self.counts.digest(),
             known={_OTHER[self.parameter]: self.known},
-            priors={name: describe(prior) for name, prior in self.priors.items()},
+            priors={name: describe(prior) for name, prior in (*self.priors.items(), *own.items())},
             settings={"strength": self.strength, "likelihood": self.likelihood.name, **settings},
         )
 
@@ -93,7 +95,7 @@ def ask(
     prior: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str = "binomial",
+    likelihood: str | Likelihood = "binomial",
 ) -> Question:
     """A question from what the caller gives; each fault is an InputError."""
     if not isinstance(counts, ErrorCounts):
@@ -106,9 +108,13 @@ def ask(
         priors["strength"] = prior_of("strength", prior_strength)
     elif prior_strength is not None:
         raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
-    if likelihood not in LIKELIHOODS:
-        raise InputError(f"likelihood must be one of {', '.join(LIKELIHOODS)}, not {likelihood!r:.80}")
-    return Question(counts, parameter, known, strength, priors, LIKELIHOODS[likelihood])
+    if not isinstance(likelihood, Likelihood):
+        if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
+            raise InputError(
+                f"likelihood must be one of {', '.join(LIKELIHOODS)}, or a bayes_dp.Likelihood, not {likelihood!r:.80}"
+            )
+        likelihood = LIKELIHOODS[likelihood]
+    return Question(counts, parameter, known, strength, priors, likelihood)
 
 
 def _known(parameter: Parameter, value: Any) -> float:

@@ -5,12 +5,13 @@ import os
 from pathlib import Path
 
 import jax
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from bayes_dp import region
-from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN
+from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, _rise
 from bayes_dp.bayes.cubature import log_marginal
 from bayes_dp.bayes.likelihoods import BINOMIAL, Counts
 from bayes_dp.bayes.marginal import MarginalLikelihood
@@ -165,3 +166,13 @@ def test_simulated_rates_give_back_their_parameters():
             for t in (0.02, tau, 0.12)
         ]
         assert np.argmax(totals) == 1
+
+
+@pytest.mark.parametrize("a", [1e-300, 1e-8, 0.3, 1.0, 5.0, 99.0, 1e4, 1e7])
+@pytest.mark.parametrize("k", [0, 1, 7, 100, 10_000, 1_000_000])
+def test_rising_factorial(a, k):
+    """log Γ(a + k)/Γ(a) against 50 digits."""
+    with mpmath.workdps(50):
+        wanted = float(mpmath.loggamma(mpmath.mpf(a) + k) - mpmath.loggamma(mpmath.mpf(a)))
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(_rise(a, k), wanted, rtol=1e-12, atol=1e-11)

@@ -1,0 +1,59 @@
+"""How often the checks of a model speak up, where it is right and where it is wrong in a known way.
+
+Run by `make test-slow`; `python -m tests.calibration.test_model_check` prints the table that docs/model_check.md shows.
+"""
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from tests.bayes.test_model_check import simulated
+
+DATA_SETS = 200
+# what is true and what is assumed: name -> settings of `simulated`, strength given to `estimate`, whether it is right
+CASES = {
+    "s = 0.5, binomial; s free": ({"strength": 0.5}, "free", True),
+    "s → 1, binomial; tight": ({"strength": 1}, "tight", True),
+    "s → 1, τ = 0.02; tight": ({"strength": 1, "tau": 0.02}, "tight", False),
+    "s → 1, τ = 0.05; tight": ({"strength": 1, "tau": 0.05}, "tight", False),
+    "s → 1, τ = 0.05, 1000 + 1000 runs; tight": ({"strength": 1, "tau": 0.05, "trials": 1000}, "tight", False),
+    "s = 0.9, τ = 0.05, 1000 + 1000 runs; s free": ({"strength": 0.9, "tau": 0.05, "trials": 1000}, "free", False),
+    "s = 0.5, τ = 0.05; s free": ({"strength": 0.5, "tau": 0.05}, "free", False),
+    "half of the bases at s = 0.9, half at ε = 0; s free": ({"strength": 0.9, "idle": 10}, "free", False),
+}
+
+
+def rates(name):
+    """Shares of data sets on which the scatter and the levels were found wanting at 1%."""
+    settings, assumed, _ = CASES[name]
+    found = []
+    for seed in range(DATA_SETS):
+        counts = simulated(seed, **settings)
+        one = bdp.check(bdp.estimate(counts, 0.01, strength=assumed), size=400, seed=seed)
+        found.append((one.dispersion_p < 0.01, one.rank_p < 0.01))
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, (*_, right) in CASES.items() if right])
+def test_a_true_model_is_left_alone(name):
+    """Posterior predictive p-values are conservative: at 1% there are no more than that, within three errors."""
+    assert rates(name).max() <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / DATA_SETS)
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_seen():
+    assert rates("s → 1, τ = 0.05, 1000 + 1000 runs; tight")[0] > 0.9
+    assert rates("half of the bases at s = 0.9, half at ε = 0; s free")[1] > 0.3
+
+
+def main() -> None:
+    print("| True; assumed | scatter | levels |")
+    print("|---|---|---|")
+    for name in CASES:
+        scatter, levels = rates(name)
+        print(f"| {name} | {scatter:.0%} | {levels:.0%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -24,6 +24,8 @@ def estimate(
     strength: Strength = "free",
     likelihood: str | Likelihood = "binomial",
     method: Literal["exact", "mhaar"] | None = None,
+    groups: Literal["hierarchical", "aggregate"] | None = None,
+    spread: Any = None,
     **settings: Any,
 ) -> Posterior:
     """The posterior of ε, and of the attack strength s unless it is fixed, given error counts and δ.
@@ -40,6 +42,9 @@ def estimate(
         cross-fed runs: "bivariate_normal", "beta_binomial", "kupper_haseman"; or a `Likelihood` of your own.
     method : "exact" integrates numerically, with a known error, and is the default for the binomial likelihood;
         "mhaar" samples by MCMC-DP-Est (Algorithms 1 and 6), and is that for the others.
+    groups : for dependent attacks, whose `counts.group` says which belong together: "hierarchical" samples the whole
+        model by NUTS, "aggregate" takes each group's sums for one base's counts, which scatter more, by MHAAR.
+    spread : of the rates within groups, a number above 0 or its prior; by default κ ~ HalfNormal(0.1).
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
     """
     shared: dict[str, Any] = {
@@ -47,6 +52,10 @@ def estimate(
         "prior_strength": prior_strength,
         "strength": strength,
     }
+    if groups is not None:
+        return _grouped(counts, delta, groups, likelihood, method, {"spread": spread, **shared, **settings})
+    if spread is not None:
+        raise InputError("spread is for groups='hierarchical' or 'aggregate'")
     if method is None:
         method = "exact" if likelihood == "binomial" else "mhaar"
     if method == "exact":
@@ -66,3 +75,19 @@ def estimate(
             )
         return mhaar(counts, delta, likelihood=likelihood, **shared, **settings)
     raise InputError(f"method must be 'exact' or 'mhaar', not {method!r:.80}")
+
+
+def _grouped(
+    counts: ErrorCounts, delta: float, form: str, likelihood: Any, method: Any, rest: dict[str, Any]
+) -> Posterior:
+    from bayes_dp.bayes.grouped import aggregate, hierarchical
+
+    forms: dict[str, tuple[Any, str]] = {"hierarchical": (hierarchical, "nuts"), "aggregate": (aggregate, "mhaar")}
+    if form not in forms:
+        raise InputError(f"groups must be 'hierarchical' or 'aggregate', not {form!r:.80}")
+    answer, sampler = forms[form]
+    if method not in (None, sampler):
+        raise InputError(f"groups={form!r} is sampled by {sampler!r}, not {method!r:.80}")
+    if likelihood != "binomial":
+        raise InputError("groups are for binomial counts only: leave the likelihood out")
+    return answer(counts, delta, **rest)

@@ -22,7 +22,6 @@ from bayes_dp.bayes.adaptation import Covariance, plan
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.likelihoods import AUXILIARIES, Auxiliaries, Counts
 from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, noise_of_blocks
-from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.data import ErrorCounts
@@ -155,7 +154,7 @@ def mhaar(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str | Likelihood = "binomial",
+    likelihood: Any = "binomial",
     auxiliaries: Auxiliaries = "posterior",
     n_auxiliaries: int | None = None,
     chains: int = 4,
@@ -166,8 +165,9 @@ def mhaar(
 ) -> MhaarPosterior:
     """The posterior of ε (and of the attack strength s, if free) at a given δ, by `draws` draws of each chain.
 
-    The likelihoods for correlated counts have parameters of their own, shared by the bases, which are sampled along
-    (Algorithm 6, with τ' drawn around τ and not, as printed, around s). `draws` are 4000, or 20 000 for these.
+    `likelihood` is a name, as for `estimate`, or an object such as a `Likelihood`. Those for correlated counts have
+    parameters of their own, shared by the bases, which are sampled along (Algorithm 6, with τ' drawn around τ and not,
+    as printed, around s). `draws` are 4000, or 20 000 for these.
 
     The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
     from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 8

@@ -29,8 +29,8 @@ class Likelihood:
     `log_g(counts, alpha, beta, *parameters)` takes the fields x, n0, y, n1 of `counts`, each (n, 1), rates that
     broadcast with them, (n, m), and the parameters as numbers; it gives an array (n, m). It should be normalised over
     the counts if likelihoods are to be compared. `priors` names the parameters, in their order, with NumPyro
-    distributions or text. `sampler(rng, counts, alpha, beta, *parameters)`, which only `check` needs, draws new counts X
-    and Y with NumPy, each of the shape of the rates, (size, n); there the parameters have shape (size, 1).
+    distributions or text. `sampler(rng, counts, alpha, beta, *parameters)`, which only `check` needs, draws new counts
+    X and Y with NumPy, each of the shape of the rates, (size, n); there the parameters have shape (size, 1).
     """
 
     name: str

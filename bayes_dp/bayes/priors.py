@@ -1,7 +1,8 @@
 """Priors: NumPyro distributions of one real parameter, their support, their density in NumPy, their name.
 
 The defaults are those of the MCMC-DP-Est paper: ε ~ HalfNormal(variance 10), s ~ Beta(1,1); δ, where it is the
-unknown, gets Uniform(0,1). Any continuous NumPyro distribution whose support lies in that of its parameter will do.
+unknown, gets Uniform(0,1), and the spread of groups HalfNormal(0.1). Any continuous NumPyro distribution whose support
+lies in that of its parameter will do.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ DEFAULTS: dict[str, tuple[str, float, float]] = {
     "epsilon": (f"HalfNormal({math.sqrt(10)!r})", 0.0, math.inf),
     "delta": ("Uniform(0, 1)", 0.0, 1.0),
     "strength": ("Beta(1, 1)", 0.0, 1.0),
+    "spread": ("HalfNormal(0.1)", 0.0, math.inf),
 }
 
 _BATCH = 1024  # densities are evaluated in blocks of one size, so that JAX compiles once

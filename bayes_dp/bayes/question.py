@@ -95,7 +95,7 @@ def ask(
     prior: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str | Likelihood = "binomial",
+    likelihood: Any = "binomial",
 ) -> Question:
     """A question from what the caller gives; each fault is an InputError."""
     if not isinstance(counts, ErrorCounts):
@@ -108,7 +108,7 @@ def ask(
         priors["strength"] = prior_of("strength", prior_strength)
     elif prior_strength is not None:
         raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
-    if not isinstance(likelihood, Likelihood):
+    if not hasattr(likelihood, "log_density"):
         if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
             raise InputError(
                 f"likelihood must be one of {', '.join(LIKELIHOODS)}, or a bayes_dp.Likelihood, not {likelihood!r:.80}"

@@ -1,12 +1,14 @@
 """Simulation-based calibration (Talts et al. 2018): parameters from the prior, counts from the model, ranks uniform.
 
-Run by `make test-slow`; `python -m tests.calibration.test_sbc` prints the table that docs/calibration.md shows.
+Run by `make test-slow`; `python -m tests.calibration.test_sbc` prints the table that docs/calibration.md shows, and
+`python -m tests.calibration.test_sbc beta_binomial mhaar` the rows of one likelihood and method.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,49 +16,126 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import region
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods import Counts
+from bayes_dp.bayes.question import Question, ask
 
 DATA_SETS = 600
 BINS = 20
+DRAWS = 99  # nearly independent draws among which a true value is ranked
 # name -> bases, challenges under H0 and H1, δ
 DESIGNS = {"one base": (1, 50, 50, 0.01), "five bases": (5, 40, 60, 0.01), "twenty bases, δ = 0": (20, 100, 100, 0.0)}
+PAIRS = [(likelihood, method) for likelihood in LIKELIHOODS for method in ("exact", "mhaar", "nuts")]
+CASES = [
+    (likelihood, method, design)
+    for likelihood, method in PAIRS
+    for design in DESIGNS
+    if likelihood == "binomial" or (method != "exact" and design == "five bases")
+]
 
 
-def simulate(design, seed):
-    """True (ε, s) from the default priors, the error rates and the counts they give."""
+def simulate(design, seed, likelihood="binomial"):
+    """True parameters from the default priors, the error rates and the counts they give."""
     n, n0, n1, delta = DESIGNS[design]
     rng = np.random.default_rng([7, seed])
-    epsilon, strength = abs(rng.normal(0, np.sqrt(10))), rng.random()
-    rates = region.sample(epsilon, delta, strength, n, rng)
-    counts = bdp.ErrorCounts(rng.binomial(n0, rates[:, 0]), n0, rng.binomial(n1, rates[:, 1]), n1)
-    return {"epsilon": epsilon, "strength": strength}, counts, delta
+    law, blank = LIKELIHOODS[likelihood], Counts(*(np.full(n, float(v)) for v in (0, n0, 0, n1)))
+    while True:
+        truth = {"epsilon": abs(rng.normal(0, np.sqrt(10))), "strength": rng.random()} | shared(law, blank, rng)
+        rates = region.sample(truth["epsilon"], delta, truth["strength"], n, rng)
+        values = [np.array([truth[name]]) for name in law.shared]
+        alpha, beta = rates.T
+        if likelihood != "kupper_haseman" or possible(law, blank, alpha, beta, values[0]):
+            break
+    x, y = (row[0] for row in law.draw(rng, blank, alpha[None], beta[None], *values))
+    return (
+        truth,
+        (counts_of(x, n0, y, n1) if likelihood == "bivariate_normal" else bdp.ErrorCounts(x, n0, y, n1)),
+        delta,
+    )
 
 
-def exact_ranks(truth, counts, delta, seed):
+def shared(law, blank, rng):
+    """The parameters beside ε and s, from their prior."""
+    if not law.shared:
+        return {}
+    low = 0.0 if law.name == "beta_binomial" else -1 / (max(blank.n0[0], blank.n1[0]) - 1)
+    tau = stats.truncnorm.rvs(low / 0.01, 1 / 0.01, scale=0.01, random_state=rng)
+    if "rho" not in law.shared:
+        return {"tau": tau}
+    return {"tau": tau, "rho": rng.uniform(-1, 1) * float(law.rho_limit(blank, tau))}
+
+
+def possible(law, blank, alpha, beta, tau):
+    """Whether no count has a negative probability at these rates; if one does, the model's density is zero."""
+    import jax
+
+    with jax.enable_x64(True):
+        return np.isfinite(law.log_density(blank, alpha[:, None], beta[:, None], tau)).all()
+
+
+def counts_of(x, n0, y, n1):
+    """Counts as a normal law draws them: any real numbers, which ErrorCounts are not."""
+    n = len(x)
+    columns = {"false_positives": x, "negatives": np.full(n, n0), "false_negatives": y, "positives": np.full(n, n1)}
+
+    class Real(SimpleNamespace):
+        design, base = "repeated", None
+
+        def __len__(self):
+            return n
+
+        def digest(self):
+            return ""
+
+    return Real(**columns)
+
+
+def question_of(counts, delta, likelihood):
+    whole = bdp.ErrorCounts(np.zeros(len(counts)), counts.negatives, np.zeros(len(counts)), counts.positives)
+    asked = ask(whole, "epsilon", delta, likelihood=likelihood)
+    return Question(counts, asked.parameter, asked.known, asked.strength, asked.priors, asked.likelihood)
+
+
+def exact_ranks(truth, counts, delta, likelihood, seed):
     """The posterior probability below the truth, which is uniform if the posterior is right."""
-    del seed
+    del seed, likelihood
     post = bdp.estimate(counts, delta)
     return {name: float(post.marginals[name].cdf(value)) for name, value in truth.items()}
 
 
-def mhaar_ranks(truth, counts, delta, seed):
+def mhaar_ranks(truth, counts, delta, likelihood, seed):
+    from bayes_dp.bayes import mhaar
+
+    draws = 2000 if likelihood == "binomial" else 6000
+    settings = mhaar.Settings("posterior", 8 if likelihood == "binomial" else 16, 4, draws, 800, seed, False)
+    return ranks_among(mhaar._posterior(question_of(counts, delta, likelihood), settings).samples, truth, seed)
+
+
+def nuts_ranks(truth, counts, delta, likelihood, seed):
+    from bayes_dp.bayes import nuts
+
+    return ranks_among(nuts.samples_for(question_of(counts, delta, likelihood), 500, 500, seed), truth, seed)
+
+
+def ranks_among(samples, truth, seed):
     """The share of nearly independent draws below the truth, ties broken evenly."""
-    post = bdp.estimate(counts, delta, method="mhaar", chains=4, warmup=800, draws=2000, seed=seed, progress=False)
     ranks = {}
     for name, value in truth.items():
-        thin = post.samples[name][:, ::80].ravel()[:99]
-        ranks[name] = (np.sum(thin < value) + np.random.default_rng(seed).random()) / 100
+        step = max(1, samples[name].size // (DRAWS + 1))
+        thin = samples[name].T.ravel()[::step][:DRAWS]
+        ranks[name] = (np.sum(thin < value) + np.random.default_rng(seed).random()) / (DRAWS + 1)
     return ranks
 
 
-METHODS = {"exact": exact_ranks, "mhaar": mhaar_ranks}
+METHODS = {"exact": exact_ranks, "mhaar": mhaar_ranks, "nuts": nuts_ranks}
 
 
-def calibrate(method, design, data_sets=DATA_SETS):
-    """Ranks (data_sets,) of ε and s."""
+def calibrate(likelihood, method, design, data_sets=DATA_SETS):
+    """Ranks (data_sets,) of every parameter."""
     rows = []
     for seed in range(data_sets):
-        truth, counts, delta = simulate(design, seed)
-        rows.append(METHODS[method](truth, counts, delta, seed))
+        truth, counts, delta = simulate(design, seed, likelihood)
+        rows.append(METHODS[method](truth, counts, delta, likelihood, seed))
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
@@ -68,10 +147,9 @@ def uniformity(ranks):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # short runs of the sampler may say that they are short
-@pytest.mark.parametrize("design", DESIGNS)
-@pytest.mark.parametrize("method", METHODS)
-def test_ranks_are_uniform(method, design):
-    for name, ranks in calibrate(method, design).items():
+@pytest.mark.parametrize(("likelihood", "method", "design"), CASES)
+def test_ranks_are_uniform(likelihood, method, design):
+    for name, ranks in calibrate(likelihood, method, design).items():
         chi2, ks = uniformity(ranks)
         assert chi2 > 0.01, (name, chi2)
         assert ks > 0.001, (name, ks)
@@ -91,17 +169,18 @@ def main() -> None:
     import warnings
 
     warnings.simplefilter("ignore", UserWarning)
-    print("| method | design | data sets | p (χ²) ε | p (χ²) s | p (KS) ε | p (KS) s | 90% intervals that hold ε |")
-    print("|---|---|---|---|---|---|---|---|")
-    for method in sys.argv[1:] or METHODS:
-        for design in DESIGNS:
-            start = time.perf_counter()
-            ranks = calibrate(method, design)
-            (chi_e, ks_e), (chi_s, ks_s) = (uniformity(ranks[name]) for name in ("epsilon", "strength"))
-            held = np.mean(np.abs(ranks["epsilon"] - 0.5) < 0.45)
-            cells = [method, design, DATA_SETS, *(f"{p:.2f}" for p in (chi_e, chi_s, ks_e, ks_s)), f"{held:.1%}"]
-            print("|", " | ".join(map(str, cells)), "|", flush=True)
-            print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
+    print("| likelihood | method | design | data sets | p (χ²) | p (KS) | 90% intervals that hold ε |")
+    print("|---|---|---|---|---|---|---|")
+    for likelihood, method, design in CASES:
+        if not set(sys.argv[1:]) <= {likelihood, method, design}:
+            continue
+        start = time.perf_counter()
+        ranks = calibrate(likelihood, method, design)
+        found = {name: uniformity(values) for name, values in ranks.items()}
+        chi2, ks = (", ".join(f"{name} {p[i]:.2f}" for name, p in found.items()) for i in (0, 1))
+        held = np.mean(np.abs(ranks["epsilon"] - 0.5) < 0.45)
+        print("|", " | ".join([likelihood, method, design, str(DATA_SETS), chi2, ks, f"{held:.1%}"]), "|", flush=True)
+        print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

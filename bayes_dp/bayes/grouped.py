@@ -1,0 +1,191 @@
+"""Dependent attacks: the posterior of ε, s and κ from bases in groups, by the whole model or by sums.
+
+`hierarchical` samples the model of `group_model.py` by NUTS. `aggregate` takes each group for one base with the sums of
+its counts, and samples the law of these sums (`aggregate.py`) by MHAAR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpyro.distributions as dist
+from numpy.typing import NDArray
+
+from bayes_dp.bayes.aggregate import Aggregate
+from bayes_dp.bayes.convergence import warn
+from bayes_dp.bayes.group_model import grouped_model
+from bayes_dp.bayes.groups import Members, spread_of, sums
+from bayes_dp.bayes.hamiltonian import ModelDraws, NutsSettings, sample
+from bayes_dp.bayes.mhaar import MhaarPosterior, mhaar
+from bayes_dp.bayes.precision import doubled
+from bayes_dp.bayes.priors import describe
+from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.checks import InputError
+from bayes_dp.data import ErrorCounts
+from bayes_dp.interop import to_arviz
+from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
+
+__all__ = ["GroupedPosterior", "aggregate", "hierarchical"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class GroupedPosterior(Posterior):
+    """The posterior of the hierarchical model by the draws of several chains: `samples`, each (chains, draws)."""
+
+    parameter = "epsilon"
+
+    def __init__(self, asked: _Asked, found: ModelDraws) -> None:
+        self._asked = asked
+        names = [name for name in ("epsilon", "strength", "spread") if name in found.samples]
+        self.samples: dict[str, Floats] = {name: found.samples[name] for name in names}
+        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
+        self.diagnostics, self.warnings = found.diagnostics, found.warnings
+        self._stats = found.stats
+        self._alpha, self._beta = _unfolded(found.samples, asked.members.group, asked.settings.seed)
+        question, spread = asked.question, asked.spread
+        around = "their prior spread" if isinstance(spread, dist.Distribution) else f"the spread κ = {spread:g}"
+        self.assumptions = (
+            *question.assumptions()[:2],
+            "The centres of the groups are independent and uniform over the layer R_s(ε,δ).",
+            f"The true error rates of a group's bases lie around its centre with {around}, within R(ε,δ).",
+            question.likelihood.assumption,
+            *([question.caution()] if question.caution() else []),
+        )
+        self.caution = question.caution()
+        settings = {name: value for name, value in asdict(asked.settings).items() if name != "progress"}
+        own = {"spread": describe(spread)} if isinstance(spread, dist.Distribution) else {}
+        fixed = {} if own else {"spread": spread}
+        base = question.provenance("nuts, hierarchical", settings | fixed | {"groups": asked.size})
+        self.provenance = replace(base, priors={**base.priors, **own})
+
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
+        at = self._choice(size, seed)
+        return {name: values.reshape(-1)[at] for name, values in self.samples.items()}
+
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        """α and β of the members, each (size, n), that belong to the parameters that `draws` gives."""
+        at = self._choice(size, seed)
+        alpha, beta = (values.reshape(-1, values.shape[-1])[at] for values in (self._alpha, self._beta))
+        return alpha, beta
+
+    def _choice(self, size: int, seed: int) -> Ints:
+        size, seed = check_draws(size, seed)
+        total = self.samples["epsilon"].size
+        return np.random.default_rng(seed).choice(total, size, replace=size > total)
+
+    def epsilon_at(self, delta: float) -> GroupedPosterior:
+        """The posterior given the same counts and another δ, by a new run with the same settings."""
+        return _sampled(replace(self._asked, question=self._asked.question.given("epsilon", delta)))
+
+    def to_arviz(self) -> Any:
+        """All draws, with the sampler's statistics."""
+        rates = {"alpha": self._alpha, "beta": self._beta}
+        return to_arviz(self.samples | rates, self._stats, self._asked.question.counts, self.provenance)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question about groups, and how it is to be answered."""
+
+    question: Question
+    members: Members
+    spread: Any
+    settings: NutsSettings
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return int(self.members.group.max()) + 1
+
+
+def hierarchical(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    spread: Any = None,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 1000,
+    target_accept: float = 0.9,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> GroupedPosterior:
+    """The posterior of ε, s and κ given counts whose `group` says which bases belong together, by NUTS.
+
+    `spread` is κ, a number above 0, or its prior, by default HalfNormal(0.1). The sampler's settings are those of
+    `method="nuts"`.
+    """
+    if strength == "tight":
+        raise InputError("groups are not defined for strength='tight', where the layer has no area")
+    question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
+    settings = NutsSettings(chains, draws, warmup, target_accept, seed, progress)
+    return _sampled(_Asked(question, Members.of(counts), spread_of(spread), settings))
+
+
+def aggregate(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    spread: Any = None,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+    **settings: Any,
+) -> MhaarPosterior:
+    """The posterior of ε, s and κ given the sums of the groups' counts (`Aggregate`), by MHAAR.
+
+    Its bases are the groups. `settings` are those of `mhaar`.
+    """
+    members = Members.of(counts)
+    law = Aggregate.of(members, spread_of(spread))
+    names = dict(zip(members.group[::-1].tolist(), reversed(counts.group or ()), strict=True))
+    x, n0, y, n1 = (np.asarray(column) for column in sums(members))
+    pooled = ErrorCounts(
+        x,
+        n0,
+        y,
+        n1,
+        base=[names[g] for g in range(len(names))],
+        design=counts.design if counts.design != "one_run" else "repeated",
+    )
+    return mhaar(
+        pooled,
+        delta,
+        prior_epsilon=prior_epsilon,
+        prior_strength=prior_strength,
+        strength=strength,
+        likelihood=law,
+        **settings,
+    )
+
+
+def _sampled(asked: _Asked) -> GroupedPosterior:
+    priors = asked.question.priors
+    strength = priors.get("strength", asked.question.strength)
+    numbers = (doubled(value) if isinstance(value, dist.Distribution) else value for value in (strength, asked.spread))
+    found = sample(
+        grouped_model,
+        (asked.members, asked.question.known, doubled(priors["epsilon"]), *numbers, asked.size),
+        asked.settings,
+    )
+    warn(found.warnings)
+    return GroupedPosterior(asked, found)
+
+
+def _unfolded(samples: Mapping[str, Any], group: Ints, seed: int) -> tuple[Floats, Floats]:
+    """α and β of the members, (chains, draws, n), in an image of each group that is drawn by its weight."""
+    rng = np.random.default_rng([seed, 3])
+    log_image = samples["log_image"]
+    which = np.argmax(log_image + rng.gumbel(size=log_image.shape), axis=-1)[..., group, None]
+    low, high = samples["folded_low"], samples["folded_high"]
+    alpha, beta = np.stack([low, high, 1 - low, 1 - high], axis=-1), np.stack([high, low, 1 - high, 1 - low], axis=-1)
+    return tuple(np.take_along_axis(value, which, axis=-1)[..., 0] for value in (alpha, beta))  # type: ignore[return-value]

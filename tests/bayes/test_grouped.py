@@ -1,0 +1,211 @@
+"""Dependent attacks: the norm of the cut normal law, both limits, the moments of sums, and known groups."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayes_dp as bdp
+from bayes_dp import region
+from bayes_dp.bayes.aggregate import Aggregate
+from bayes_dp.bayes.group_model import log_normal_mass
+from bayes_dp.bayes.grouped import hierarchical
+from bayes_dp.bayes.groups import Members, spread_of, sums
+from bayes_dp.bayes.likelihoods import Counts
+from bayes_dp.bayes.precision import double
+
+MASSES = [
+    # ε, δ, κ, centre
+    (1.0, 0.01, 0.1, (0.2, 0.4)),
+    (4.0, 0.01, 0.05, (0.02, 0.3)),
+    (6.0, 0.0, 0.1, (0.003, 0.5)),
+    (3.0, 0.001, 0.01, (0.0475, 0.0475)),
+    (2.0, 0.2, 0.3, (0.2, 0.3)),
+    (0.1, 0.0, 0.02, (0.48, 0.5)),
+    (0.5, 0.4, 2.0, (0.1, 0.8)),
+]
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "spread", "centre"), MASSES)
+def test_norm_against_a_fine_grid(epsilon, delta, spread, centre):
+    """Z = ∫ over α of the normal density times the normal probability of the β that R(ε, δ) has there."""
+    n = 400_000
+    alpha = (np.arange(n) + 0.5) / n
+    low, high = region.lower(alpha, epsilon, delta), 1 - region.lower(1 - alpha, epsilon, delta)
+    across = stats.norm.cdf(high, centre[1], spread) - stats.norm.cdf(low, centre[1], spread)
+    wanted = np.sum(stats.norm.pdf(alpha, centre[0], spread) * across) / n
+    with double():
+        found = log_normal_mass(jnp.array([centre[0]]), jnp.array([centre[1]]), spread, epsilon, delta)
+    np.testing.assert_allclose(np.exp(found), wanted, rtol=2e-5)
+
+
+def test_groups_and_their_sums():
+    counts = bdp.ErrorCounts([1, 2, 3, 4, 5], [10, 20, 30, 40, 50], [5, 4, 3, 2, 1], 60, group=["b", "", "a", "b", ""])
+    members = Members.of(counts)
+    np.testing.assert_array_equal(members.group, [0, 1, 2, 0, 3])
+    x, n0, y, n1 = sums(members)
+    np.testing.assert_array_equal(x, [5, 2, 3, 5])
+    np.testing.assert_array_equal(n0, [50, 20, 30, 50])
+    np.testing.assert_array_equal(y, [7, 4, 3, 1])
+    np.testing.assert_array_equal(n1, [120, 60, 60, 60])
+    with pytest.raises(bdp.InputError, match="name no groups"):
+        Members.of(bdp.ErrorCounts([1], 10, [5], 60))
+
+
+def test_spreads():
+    assert spread_of(0.2) == 0.2
+    assert float(spread_of(None).scale) == pytest.approx(0.1)
+    with pytest.raises(bdp.InputError, match="spread"):
+        spread_of(0.0)
+    with pytest.raises(bdp.InputError, match="spread must live within"):
+        spread_of("Normal(0, 1)")
+
+
+def test_sums_have_the_moments_of_the_groups():
+    """Means and variances of drawn sums, and of the density, against members simulated one by one."""
+    rng = np.random.default_rng(1)
+    sizes, centre, spread = np.array([40, 60, 30]), (0.3, 0.45), 0.05
+    counts = bdp.ErrorCounts([1] * 3, sizes, [1] * 3, sizes + 10, group=["g"] * 3)
+    law = Aggregate.of(Members.of(counts), spread)
+    total = sums(Members.of(counts))
+    grid = np.arange(int(total.n0[0]) + 1.0)
+    with double():
+        each = Aggregate(np.full(len(grid), law.pairs0[0]), np.full(len(grid), law.pairs1[0]), spread)
+        columns = Counts(grid, np.full(len(grid), total.n0[0]), grid * 0, np.full(len(grid), total.n1[0]))
+        log_g = each.log_density(columns, np.full((len(grid), 1), centre[0]), np.full((len(grid), 1), centre[1]))
+    mass = np.exp(np.asarray(log_g))[:, 0]
+    mass /= mass.sum()
+    mean = mass @ grid
+    members = rng.normal(centre[0], spread, (200_000, 3))
+    simulated = rng.binomial(sizes, members).sum(axis=1)
+    drawn = law.draw(rng, total, np.full((200_000, 1), centre[0]), np.full((200_000, 1), centre[1]))[0]
+    assert mean == pytest.approx(0.3 * 130)
+    variance = mass @ (grid - mean) ** 2
+    assert variance == pytest.approx(130 * 0.21 + spread**2 * np.sum(sizes * (sizes - 1)), rel=1e-9)
+    for values in (simulated, drawn):
+        assert abs(values.mean() - mean) < 5 * np.sqrt(variance / 200_000)
+        # A member's rate of variance κ² leaves α(1−α) − κ² to its count, which Σ N (N−1) κ² makes up for.
+        assert abs(values.var() / variance - 1) < 0.02
+
+
+# The posterior --------------------------------------------------------------------------------------------------------
+
+
+def simulated(seed, groups=4, members=3, trials=50, spread=0.1, delta=0.01, epsilon=2.0, strength=0.3):
+    """Members around centres that are uniform in the layer, cut to R(ε, δ) by rejection, and their counts."""
+    rng = np.random.default_rng([8, seed])
+    centres = np.repeat(region.sample(epsilon, delta, strength, groups, rng), members, axis=0)
+    rates = np.full(centres.shape, np.nan)
+    while (open_ := np.isnan(rates[:, 0])).any():
+        drawn = rng.normal(centres[open_], spread)
+        legal = ((drawn >= 0) & (drawn <= 1)).all(axis=1)
+        legal[legal] = region.contains(drawn[legal, 0], drawn[legal, 1], epsilon, delta)
+        rates[np.flatnonzero(open_)[legal]] = drawn[legal]
+    x, y = rng.binomial(trials, rates.T)
+    return bdp.ErrorCounts(x, trials, y, trials, group=[f"g{i // members}" for i in range(groups * members)])
+
+
+def summed(counts):
+    x, n0, y, n1 = sums(Members.of(counts))
+    return bdp.ErrorCounts(x, n0, y, n1)
+
+
+def assert_alike(sampled, exact, parameters=("epsilon", "strength"), atol=0.04):
+    for name in parameters:
+        shares = [sampled.marginals[name].cdf(q) for q in exact.quantile([0.1, 0.5, 0.9], name)]
+        np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=atol)
+
+
+def test_small_spread_is_one_base_with_the_sums():
+    counts = simulated(1)
+    exact = bdp.estimate(summed(counts), 0.01)
+    sampled = hierarchical(counts, 0.01, spread=1e-4, draws=1000, warmup=600, progress=False)
+    assert sampled.diagnostics["divergences"] == 0
+    assert_alike(sampled, exact)
+    law = bdp.estimate(counts, 0.01, groups="aggregate", spread=1e-6, draws=4000, progress=False)
+    assert_alike(law, exact)
+
+
+def test_groups_of_one_with_small_spread_are_bases():
+    counts = simulated(2, groups=4, members=1)
+    alone = bdp.ErrorCounts(counts.false_positives, 50, counts.false_negatives, 50)
+    sampled = hierarchical(counts, 0.01, spread=1e-4, draws=1000, warmup=600, progress=False)
+    assert_alike(sampled, bdp.estimate(alone, 0.01))
+
+
+def test_against_weighted_draws_from_the_prior():
+    """The posterior of everything on two small groups: prior draws, weighted by the likelihood of the counts."""
+    counts = bdp.ErrorCounts([2, 3, 4], [10, 12, 9], [5, 3, 2], [11, 10, 9], group=["a", "a", "b"])
+    rng = np.random.default_rng(5)
+    size, delta = 800_000, 0.05
+    epsilon, strength = np.abs(rng.normal(0, np.sqrt(10), size)), rng.random(size)
+    spread = np.abs(rng.normal(0, 0.1, size))
+    centres = [region.sample(epsilon, delta, strength, size, rng) for _ in range(2)]
+    log_weight = np.zeros(size)
+    for i, group in enumerate([0, 0, 1]):
+        rates = np.full((size, 2), np.nan)
+        left = np.arange(size)
+        for _ in range(400):  # rejection: the law is cut to R(ε, δ)
+            drawn = rng.normal(centres[group][left], spread[left, None])
+            legal = ((drawn >= 0) & (drawn <= 1)).all(axis=1)
+            legal[legal] = region.contains(*drawn[legal].T, epsilon[left[legal]], delta)
+            rates[left[legal]] = drawn[legal]
+            left = left[~legal]
+            if not len(left):
+                break
+        assert len(left) < 1e-4 * size
+        rates[left] = centres[group][left]
+        log_weight += stats.binom.logpmf(counts.false_positives[i], counts.negatives[i], rates[:, 0])
+        log_weight += stats.binom.logpmf(counts.false_negatives[i], counts.positives[i], rates[:, 1])
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    worth = 1 / np.sum(weight**2)
+    assert worth > 10_000
+    sampled = hierarchical(counts, delta, draws=2000, warmup=700, progress=False, seed=3)
+    assert sampled.diagnostics["divergences"] == 0
+    for name, values in {"epsilon": epsilon, "strength": strength, "spread": spread}.items():
+        order = np.argsort(values)
+        quantiles = values[order][np.searchsorted(np.cumsum(weight[order]), [0.1, 0.5, 0.9])]
+        shares = sampled.marginals[name].cdf(quantiles)
+        np.testing.assert_allclose(shares, [0.1, 0.5, 0.9], atol=0.03, err_msg=name)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a short run
+def test_forms():
+    counts = simulated(3, groups=2, members=2)
+    sampled = hierarchical(counts, 0.01, draws=200, warmup=300, chains=2, progress=False, strength=0.5, spread=0.05)
+    assert set(sampled.samples) == {"epsilon"}
+    alpha, beta = sampled.rates(300)
+    epsilon = sampled.draws(300)["epsilon"]
+    assert alpha.shape == (300, 4)
+    assert region.contains(alpha, beta, epsilon[:, None] * (1 + 1e-9), 0.01).all()
+    text = sampled.summary()
+    assert "nuts, hierarchical" in text
+    assert "κ = 0.05" in text
+    assert sampled.provenance.settings["spread"] == 0.05
+    assert sampled.to_arviz().posterior["alpha"].shape == (2, 200, 4)
+    assert sampled.epsilon_at(0.1).provenance.known == {"delta": 0.1}
+    law = bdp.estimate(counts, 0.01, groups="aggregate", draws=500, progress=False)
+    assert set(law.samples) == {"epsilon", "strength", "spread"}
+    assert law.question.counts.base == ("g0", "g1")
+    assert np.isfinite(bdp.check(law, size=100).elpd)
+    members = Members.of(counts)
+    assert Aggregate.of(members, spread_of(None)) == Aggregate.of(members, spread_of("HalfNormal(0.1)"))
+    assert Aggregate.of(members, spread_of(None)) != Aggregate.of(members, spread_of("HalfNormal(0.2)"))
+
+
+def test_what_is_refused():
+    counts = simulated(4, groups=2, members=2)
+    plain = bdp.ErrorCounts([3], 10, [4], 10)
+    with pytest.raises(bdp.InputError, match="name no groups"):
+        bdp.estimate(plain, 0.01, groups="hierarchical")
+    with pytest.raises(bdp.InputError, match="not defined for strength='tight'"):
+        bdp.estimate(counts, 0.01, groups="hierarchical", strength="tight")
+    with pytest.raises(bdp.InputError, match="groups must be 'hierarchical' or 'aggregate', not 'x'"):
+        bdp.estimate(counts, 0.01, groups="x")
+    with pytest.raises(bdp.InputError, match="sampled by 'nuts', not 'exact'"):
+        bdp.estimate(counts, 0.01, groups="hierarchical", method="exact")
+    with pytest.raises(bdp.InputError, match="binomial counts only"):
+        bdp.estimate(counts, 0.01, groups="hierarchical", likelihood="beta_binomial")
+    with pytest.raises(bdp.InputError, match="spread is for groups"):
+        bdp.estimate(counts, 0.01, spread=0.1)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.parsing import csv_table, file_table, frame_table, json_table
-from bayes_dp.table import IntArray, Table, chosen_rows, count_arrays, csv_text, labels, show, whole_numbers
+from bayes_dp.table import IntArray, Table, chosen_rows, count_arrays, csv_text, grouped_by, labels, show, whole_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,20 +106,25 @@ class ErrorCounts:
         return cls(*count_arrays(Table(columns, {column: column for column in columns})), **others)
 
     @classmethod
-    def from_csv(cls, source: Source, *, design: str = "repeated", examples: int | None = None) -> ErrorCounts:
+    def from_csv(
+        cls, source: Source, *, design: str = "repeated", examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
         """From a CSV file (path or open file) with one row per base and headings fp, n0, fn, n1 or tp, fp, tn, fn.
 
         Long headings (false_positives, ...) and the columns base and group are read too; other columns are ignored.
+        `group` is the heading of the column that says which bases belong together, if it is not "group".
         """
-        return cls._from_table(csv_table(source), design, examples)
+        return cls._from_table(csv_table(source, grouped_by(group)), design, examples)
 
     @classmethod
-    def from_json(cls, source: Source, *, design: str | None = None, examples: int | None = None) -> ErrorCounts:
+    def from_json(
+        cls, source: Source, *, design: str | None = None, examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
         """From a JSON file (path or open file): an object of columns or a list of row objects, named as in CSV.
 
         An object of columns may state "design" and "examples" too; an argument that differs from them is an error.
         """
-        table = json_table(source)
+        table = json_table(source, grouped_by(group))
         wanted = _given(design=design, examples=examples)
         for name, value in wanted.items():
             if (stated := table.settings.get(name, value)) != value:
@@ -135,9 +140,11 @@ class ErrorCounts:
             raise
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, *, design: str = "repeated", examples: int | None = None) -> ErrorCounts:
+    def from_frame(
+        cls, frame: pd.DataFrame, *, design: str = "repeated", examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
         """From a pandas DataFrame with the columns of a CSV file; its index is ignored."""
-        return cls._from_table(frame_table(frame), design, examples)
+        return cls._from_table(frame_table(frame, grouped_by(group)), design, examples)
 
     @classmethod
     def _from_table(cls, table: Table, design: str, examples: int | None) -> ErrorCounts:
@@ -147,12 +154,17 @@ class ErrorCounts:
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], *, design: str | None = None, examples: int | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        design: str | None = None,
+        examples: int | None = None,
+        group: str | None = None,
     ) -> ErrorCounts:
         """From a file, by its suffix: .json, or .csv, .tsv, .txt."""
         if os.path.splitext(os.fspath(path) if isinstance(path, str | os.PathLike) else "")[1].lower() == ".json":
-            return cls.from_json(path, design=design, examples=examples)
-        return cls._from_table(file_table(path), "repeated" if design is None else design, examples)
+            return cls.from_json(path, design=design, examples=examples, group=group)
+        return cls._from_table(file_table(path, grouped_by(group)), "repeated" if design is None else design, examples)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists under the names of the fields; fields that are None are left out."""

@@ -12,7 +12,7 @@ import math
 import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from numbers import Real
@@ -36,6 +36,7 @@ __all__ = [
     "columns_of",
     "count_arrays",
     "csv_text",
+    "grouped_by",
     "is_number",
     "labels",
     "real_number",
@@ -166,6 +167,24 @@ COUNTS = Layout(
     content="counts",
     settings=("design", "examples"),
 )
+
+
+def grouped_by(heading: str | None) -> Layout:
+    """The layout of counts where the column of this heading, which must be there, holds the groups' labels."""
+    if heading is None:
+        return COUNTS
+    if not isinstance(heading, str) or not _plain(heading):
+        raise InputError(f"group must be the heading of a column, not {show(heading)}")
+    plain = _plain(heading)
+    if (meant := COUNTS.column.get(plain)) in COUNTS.cells:
+        raise InputError(f"group must be the heading of a column of labels, not {show(heading)}, a column of counts")
+    headings = {name: known for name, known in COUNTS.headings.items() if name not in ("group", meant)}
+    return replace(
+        COUNTS,
+        headings=headings | {"group": (plain,)},
+        needed=(*COUNTS.needed, ("group",)),
+        accepted=f"{COUNTS.accepted}, and {show(heading)} for the groups",
+    )
 
 
 def columns_of(headings: Sequence[str], where: str, layout: Layout = COUNTS) -> dict[str, int]:

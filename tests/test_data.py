@@ -1105,3 +1105,26 @@ class TestFuzz:
 def test_the_constructor_raises_only_input_errors(columns: list[Any], base: Any, design: Any, examples: Any):
     refusal_or_counts = (ErrorCounts, columns, {"base": base, "design": design, "examples": examples})
     only_input_errors(lambda call: call[0](*call[1], **call[2]), refusal_or_counts)
+
+
+def test_another_column_may_hold_the_groups(tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text("base,Rule no,fp,n0,fn,n1\na,1,1,10,5,10\na,2,2,10,4,10\nb,1,3,10,3,10\n")
+    for counts in (
+        ErrorCounts.read(path, group="rule_no"),
+        ErrorCounts.from_csv(path, group="Rule no"),
+        ErrorCounts.from_frame(pd.read_csv(path), group="Rule no"),
+    ):
+        assert counts.group == ("1", "2", "1")
+        assert counts.base == ("a", "a", "b")
+    by_base = ErrorCounts.read(path, group="base")
+    assert by_base.group == ("a", "a", "b")
+    assert by_base.base is None
+    rows = io.StringIO('[{"fp": 1, "n0": 10, "fn": 5, "n1": 10, "z": "q"}]')
+    assert ErrorCounts.from_json(rows, group="z").group == ("q",)
+    with pytest.raises(InputError, match="and 'nowhere' for the groups"):
+        ErrorCounts.read(path, group="nowhere")
+    with pytest.raises(InputError, match="not 'fp', a column of counts"):
+        ErrorCounts.read(path, group="fp")
+    with pytest.raises(InputError, match="group must be the heading of a column, not ' '"):
+        ErrorCounts.read(path, group=" ")

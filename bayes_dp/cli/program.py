@@ -123,7 +123,7 @@ def _top(
         typer.echo(context.get_help())
 
 
-def read_counts(file: str, design: str | None, examples: int | None) -> ErrorCounts:
+def read_counts(file: str, design: str | None, examples: int | None, group: str | None = None) -> ErrorCounts:
     import io
 
     from bayes_dp.checks import InputError
@@ -131,15 +131,15 @@ def read_counts(file: str, design: str | None, examples: int | None) -> ErrorCou
     from bayes_dp.files import read_text
 
     if file != "-":
-        return ErrorCounts.read(file, design=design, examples=examples)
+        return ErrorCounts.read(file, design=design, examples=examples, group=group)
     if sys.stdin is None:
         raise InputError("standard input is closed")
     name, text = read_text(sys.stdin.buffer)
     source = io.StringIO(text)
     source.name = name
     if text.lstrip()[:1] in ("{", "["):
-        return ErrorCounts.from_json(source, design=design, examples=examples)
-    return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples)
+        return ErrorCounts.from_json(source, design=design, examples=examples, group=group)
+    return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples, group=group)
 
 
 def make_folder(path: str) -> None:

@@ -81,7 +81,8 @@ class Aggregate:
     ) -> tuple[Floats, Floats]:
         """New sums at rates (size, G) and κ (size,), each (size, G)."""
         columns = [value[None, :] for value in spread]
-        tau0, tau1 = (np.asarray(tau).T for tau in self._correlations(counts, alpha.T, beta.T, *columns))
+        with jax.enable_x64(True):
+            tau0, tau1 = (np.asarray(tau).T for tau in self._correlations(counts, alpha.T, beta.T, *columns))
         return draw_beta_binomial(rng, counts.n0, alpha, tau0), draw_beta_binomial(rng, counts.n1, beta, tau1)
 
     def log_prior(self, counts: Counts, *spread: Array) -> jax.Array:

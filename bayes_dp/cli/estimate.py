@@ -38,6 +38,7 @@ are read too; base and group are labels and may be missing.
 Examples:
   bayes-dp estimate counts.csv --delta 1e-3 --out results
   bayes-dp estimate counts.csv --delta 1e-5 --json > posterior.json
+  bayes-dp estimate counts.csv --delta 1e-5 --groups image --check --group-form aggregate
   bayes-dp estimate counts.csv --delta 1e-5 --prob 0.95 --fail-above 4
 The last is a gate for continuous integration: it fails when ε may be above 4.
 
@@ -57,6 +58,11 @@ class Likelihood(StrEnum):
 class Method(StrEnum):
     exact = "exact"
     mhaar = "mhaar"
+
+
+class GroupForm(StrEnum):
+    hierarchical = "hierarchical"
+    aggregate = "aggregate"
 
 
 @app.command(epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
@@ -105,6 +111,21 @@ def estimate(
             " chain Monte Carlo, and is that for the others.",
         ),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The attacks are dependent: bases with the same label in this column share an example, or are several"
+            " attacks on one base.",
+        ),
+    ] = None,
+    group_form: Annotated[
+        GroupForm,
+        typer.Option(
+            help="With --groups: hierarchical samples the rates of every base around its group's centre; aggregate adds"
+            " up the counts of a group, which is faster."
+        ),
+    ] = GroupForm.hierarchical,
     prior_epsilon: Annotated[
         str | None,
         typer.Option(
@@ -134,6 +155,14 @@ def estimate(
         int, typer.Option(parser=whole, metavar="N", help="Seed of all draws: the same seed, the same output.")
     ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Also tell whether the model fits the counts: their scatter, the spread of the bases, and the"
+            " leave-one-out score that compares likelihoods.",
+        ),
+    ] = False,
     out: Annotated[
         str | None,
         typer.Option(
@@ -154,21 +183,25 @@ def estimate(
 
     Prints the posterior of ε given the counts and δ, with the assumptions it rests on.
     """
-    from bayes_dp.checks import one_number, seed_of
+    from bayes_dp.checks import InputError, one_number, seed_of
 
     one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     seed_of(seed)
     if fail_above is not None:
         one_number("fail-above", fail_above, 0.0, high_open=True)
-    counts = read_counts(file, design.value if design else None, examples)
+    counts = read_counts(file, design.value if design else None, examples, groups)
+    if check and groups is not None and group_form is GroupForm.hierarchical:
+        raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:
         make_folder(out)
 
     from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as infer
 
-    samples = method is Method.mhaar or (method is None and likelihood is not Likelihood.binomial)
-    settings: dict[str, Any] = {"seed": seed} if samples else {}
+    exact = method in (None, Method.exact) and likelihood is Likelihood.binomial and groups is None
+    settings: dict[str, Any] = {} if exact else {"seed": seed}
+    if groups is not None:
+        settings["groups"] = group_form.value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
         post = infer(
@@ -182,6 +215,12 @@ def estimate(
             **settings,
         )
     content = post.to_dict(prob)
+    found = None
+    if check:
+        from bayes_dp.bayes.model_check import check as check_model
+
+        found = check_model(post, seed=seed)
+        content["check"] = found.to_dict()
     if fail_above is not None:
         content["fail_above"] = _verdict(post, prob, fail_above)
     text = json.dumps(content, indent=2)
@@ -191,6 +230,8 @@ def estimate(
             typer.echo(f"bayes-dp: warning: {sentence}", err=True)
     else:
         _print_summary(post, prob)
+        if found is not None:
+            typer.echo(f"\n{found}")
     if out is not None:
         typer.echo(f"Wrote {' and '.join(_save(out, text, post, prob, seed))}", err=True)
     if fail_above is None:

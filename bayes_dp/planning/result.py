@@ -1,0 +1,251 @@
+"""What a plan returns: widths of the interval for experiments of several sizes, and the size that is needed."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayes_dp.files import write_text_atomically
+from bayes_dp.result import Provenance, finite, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Needed", "Plan", "Row", "Way"]
+
+Way = Literal["challenges", "bases"]
+Floats = NDArray[np.float64]
+
+_COLUMNS = ("way", "times", "bases", "negatives", "positives", "runs", "low", "median", "high", "assured", "share")
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """Widths of the interval in the simulated experiments of one size; `times` is that size over the first one."""
+
+    way: Way
+    times: float  # infinite for the limit of many challenges
+    bases: int
+    negatives: float  # challenges of each base without the example, on average
+    positives: float
+    widths: Floats  # (repetitions,)
+
+    @property
+    def runs(self) -> float:
+        """All challenges of all bases."""
+        return self.bases * (self.negatives + self.positives)
+
+    def quantile(self, probability: float) -> float:
+        """The least width that this share of the experiments does not exceed."""
+        return float(np.quantile(self.widths, probability, method="inverted_cdf"))
+
+    def assured(self, share: float) -> tuple[float, float, float]:
+        """The quantile of this share, and its 95% confidence interval by order statistics."""
+        ordered, size = np.sort(self.widths), len(self.widths)
+        below, above = (int(rank) for rank in stats.binom.ppf([0.025, 0.975], size, share))
+        return self.quantile(share), float(ordered[max(below - 1, 0)]), float(ordered[min(above, size - 1)])
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The size at which the interval is narrow enough; between which `runs` it lies, simulation error considered."""
+
+    times: float
+    bases: int
+    negatives: int
+    positives: int
+    runs: int
+    fewest: int
+    most: int | None  # None if none of the sizes is surely enough
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How wide the interval of ε will be, by the size of the experiment.
+
+    An experiment grows in two ways: by more "challenges" of the same bases, or by more "bases". The interval is equal-
+    tailed, of the probability `prob`. A size is enough if a share `assurance` of the simulated experiments has an
+    interval of at most `width`.
+    """
+
+    width: float
+    prob: float
+    assurance: float
+    present: float | None  # the width given the counts as they are, if there are counts
+    design: str
+    rows: tuple[Row, ...]
+    limit: Row | None  # of more and more challenges: the error rates of the bases are known
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+    provenance: Provenance
+    complete: bool = True  # False if it was interrupted
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        return tuple(dict.fromkeys(row.way for row in self.rows))
+
+    def select(self, way: Way) -> tuple[Row, ...]:
+        """The rows of a way to grow, from the smallest to the largest."""
+        return tuple(row for row in self.rows if row.way == way)
+
+    @property
+    def needed(self) -> Mapping[Way, Needed | None]:
+        """The size that is needed, by the way to grow; None where no size that was tried is enough (see `reason`).
+
+        Between two sizes the width is taken to be a power of the size.
+        """
+        return {way: self._needed(way) for way in self.ways}
+
+    def _needed(self, way: Way) -> Needed | None:
+        rows = self.select(way)
+        times = np.array([row.times for row in rows])
+        middle, low, high = np.array([row.assured(self.assurance) for row in rows]).T
+        found = _crossing(times, middle, self.width)
+        if found is None:
+            return None
+        size = _grown(rows[0], way, found)
+        ends = (_crossing(times, widths, self.width) for widths in (low, high))
+        fewest, most = (None if end is None else _runs(*_grown(rows[0], way, end)) for end in ends)
+        return Needed(found, *size, _runs(*size), fewest or 0, most)
+
+    def reason(self, way: Way) -> str:
+        """Why no size is enough that grows in this way, a sentence; empty where one is."""
+        if self._needed(way) is not None:
+            return ""
+        if not self.complete:
+            return "It was interrupted before a size was enough."
+        least = self.limit.quantile(self.assurance) if self.limit is not None and way == "challenges" else 0.0
+        if least > self.width:
+            return (
+                f"No number of {self.noun} of these bases is enough: were their error rates known exactly, the"
+                f" interval would still be {show(least)} wide, as few bases do not tell how strong the attacks are."
+            )
+        return f"The largest size that was tried, {_words(self.select(way)[-1], self.noun)}, is not enough."
+
+    @property
+    def noun(self) -> str:
+        """What the experiment counts: "challenges", or "guesses" on one model."""
+        return "guesses" if self.design == "one_run" else "challenges"
+
+    # -- how it is shown and saved ------------------------------------------------------------------------------
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row a size: 10%, 50% and 90% quantiles of the width, the one that counts, and the share that reach it."""
+        rows = []
+        for row in (*self.rows, *((self.limit,) if self.limit is not None else ())):
+            quantiles = (row.quantile(p) for p in (0.1, 0.5, 0.9, self.assurance))
+            share = float(np.mean(row.widths <= self.width))
+            values = (row.way, row.times, row.bases, row.negatives, row.positives, row.runs, *quantiles, share)
+            rows.append(dict(zip(_COLUMNS, values, strict=True)))
+        return rows
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.table(), columns=list(_COLUMNS))
+
+    def summary(self) -> str:
+        """The table, what is needed and what it rests on, as text."""
+        known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
+        aim = f"Plan for a {100 * self.prob:g}% interval of epsilon that is at most {show(self.width)} wide at {known}"
+        lines = [aim]
+        if self.present is not None:
+            lines.append(f"It is {show(self.present)} wide now.")
+        size = len(self.rows[0].widths)
+        lines.append(f"A size is enough if {100 * self.assurance:g}% of {size} simulated experiments reach it.")
+        for way in self.ways:
+            title = f"more {self.noun} of the same bases" if way == "challenges" else "more bases"
+            lines += ["", f"By {title}:", *self._lines(way), self._verdict(way)]
+        lines += ["", "Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
+        lines += [f"Warning: {sentence}" for sentence in self.warnings]
+        return "\n".join(lines)
+
+    def _lines(self, way: Way) -> list[str]:
+        share = f"{100 * self.assurance:g}%"
+        lines = [f"{'bases':>8}{self.noun:>17}{'in all':>10}   {'median':>8}{share:>9}   reach it"]
+        for row in self.table():
+            if row["way"] == way:
+                bounded = math.isfinite(row["times"])
+                each = f"{row['negatives']:.0f} + {row['positives']:.0f}" if bounded else "no limit"
+                runs = f"{row['runs']:.0f}" if bounded else ""
+                widths = f"{show(row['median']):>8}{show(row['assured']):>9}"
+                lines.append(f"{row['bases']:>8}{each:>17}{runs:>10}   {widths}   {100 * row['share']:>6.0f}%")
+        return lines
+
+    def _verdict(self, way: Way) -> str:
+        need = self._needed(way)
+        if need is None:
+            return self.reason(way)
+        if need.times == 1.0:
+            return "The smallest size is enough."
+        most = f"to {need.most}" if need.most is not None else "or more"
+        size = _words(need, self.noun)
+        return f"Needed: about {size}, {need.runs} in all ({need.fewest} {most}, by the error of the simulation)."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the single widths, fit for JSON; what is infinite is None."""
+        needed = {way: None if need is None else dict(vars(need)) for way, need in self.needed.items()}
+        return {
+            "width": self.width,
+            "prob": self.prob,
+            "assurance": self.assurance,
+            "present": self.present,
+            "design": self.design,
+            "needed": needed,
+            "reasons": {way: self.reason(way) for way in self.ways},
+            "rows": finite(self.table()),
+            "assumptions": list(self.assumptions),
+            "warnings": list(self.warnings),
+            "provenance": self.provenance.to_dict(),
+            "complete": self.complete,
+        }
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Save `to_dict` as a JSON file, atomically."""
+        write_text_atomically(path, json.dumps(self.to_dict(), indent=2) + "\n")
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.summary())}</pre>"
+
+
+def _crossing(times: Floats, widths: Floats, wanted: float) -> float | None:
+    """Where the width first falls to the wanted one, between two sizes by a straight line in the logarithms."""
+    enough = np.flatnonzero(widths <= wanted)
+    if not len(enough):
+        return None
+    k = int(enough[0])
+    if k == 0:
+        return float(times[0])
+    if widths[k] == 0:
+        return float(times[k])
+    slope = math.log(times[k] / times[k - 1]) / math.log(widths[k] / widths[k - 1])
+    return float(times[k - 1] * (wanted / widths[k - 1]) ** slope)
+
+
+def _grown(first: Row, way: Way, times: float) -> tuple[int, int, int]:
+    """Bases, negatives and positives of the first size, grown so many times, rounded up."""
+    factor = (times, 1.0) if way == "bases" else (1.0, times)
+    bases, negatives, positives = first.bases * factor[0], first.negatives * factor[1], first.positives * factor[1]
+    return tuple(math.ceil(value - 1e-9) for value in (bases, negatives, positives))  # type: ignore[return-value]
+
+
+def _runs(bases: int, negatives: int, positives: int) -> int:
+    return bases * (negatives + positives)
+
+
+def _words(size: Row | Needed, noun: str) -> str:
+    bases = "1 base" if size.bases == 1 else f"{size.bases} bases"
+    return f"{bases} with {size.negatives:.0f} + {size.positives:.0f} {noun} each"

@@ -1,0 +1,39 @@
+"""How an attack's errors go with the false positive rate that it aims at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.attacks.lira import Curve
+from bayes_dp.checks import InputError
+from bayes_dp.plots.style import BLUE, ORANGE, dressed, explained, panels_of
+
+__all__ = ["error_curves"]
+
+
+def error_curves(curve: Curve, axes: Any = None) -> NDArray[np.object_]:
+    """The rates X/N0 and Y/N1 of every base against α*, in two axes, with their means as thick lines.
+
+    An attack that does what it aims at has X/N0 on the dotted line.
+    """
+    if not isinstance(curve, Curve):
+        raise InputError(f"a Curve is needed, as attacks.measure_fast gives it for many α*, not {type(curve).__name__}")
+    panels = panels_of(axes, (1, 2), height=2.1)
+    order = np.argsort(curve.target_fpr)
+    target = curve.target_fpr[order]
+    sides = (
+        ("false positives X/N0", curve.false_positives / curve.negatives, BLUE),
+        ("false negatives Y/N1", curve.false_negatives / curve.positives, ORANGE),
+    )
+    for ax, (words, rate, colour) in zip(panels, sides, strict=True):
+        ax.plot(target, rate[order], color=colour, linewidth=0.6, alpha=0.5)
+        ax.plot(target, rate[order].mean(axis=1), color=colour, linewidth=2.0, label="mean")
+        dressed(ax, "target α*", words)
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+    panels[0].plot([0, 1], [0, 1], color="black", linewidth=1.0, linestyle=":", label="α*")
+    explained(panels[0], "upper left")
+    explained(panels[1])
+    return panels

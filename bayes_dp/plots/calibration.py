@@ -1,0 +1,44 @@
+"""Simulation-based calibration: are the truth's ranks uniform?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["sbc_ranks"]
+
+
+def sbc_ranks(ranks: ArrayLike, ax: Axes | None = None, bins: int = 20, prob: float = 0.95) -> Axes:
+    """A histogram of the ranks of the truth in its posterior, in [0, 1] and of shape (data sets,).
+
+    If the posterior is right, each bar is within the band with the probability `prob`, and so about as many are not as
+    that says. The χ² test of all bars is in the title.
+    """
+    values = numbers("ranks", ranks, 0.0, 1.0)
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"ranks must be of the shape (data sets,), not {values.shape}")
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
+        raise InputError(f"bins must be a whole number, at least 2, not {bins!r:.80}")
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    ax = axes_of(ax)
+    counts, edges = np.histogram(values, bins=bins, range=(0, 1))
+    low, high = stats.binom.ppf([(1 - prob) / 2, (1 + prob) / 2], len(values), 1 / bins)
+    ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0, label=f"{prob * 100:g}% of bars, if right")
+    ax.axhline(len(values) / bins, color="black", linewidth=0.9, linestyle="--")
+    options: dict[str, Any] = {"facecolor": BLUE, "edgecolor": "white", "alpha": 0.75, "linewidth": 0.5}
+    ax.bar(edges[:-1], counts, np.diff(edges), align="edge", **options)
+    p = float(stats.chisquare(counts).pvalue)
+    dressed(ax, "rank of the truth", "data sets", f"{len(values)} data sets, χ² test p = {p:.2g}")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.3 * max(high, counts.max()))
+    explained(ax)
+    return ax

@@ -1,0 +1,133 @@
+"""Do the chains of a sampler agree, and do they move? Traces, ranks, autocorrelations, effective sample sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayes_dp import interop
+from bayes_dp.checks import InputError, numbers
+from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["autocorrelation", "ess", "rank", "trace"]
+
+Floats = NDArray[np.float64]
+
+_FEWEST = 8  # draws of a chain
+_LAGS = 100
+_PLACES = 12  # numbers of draws at which the effective sample size is computed
+_ENOUGH = 400.0  # effective draws, Vehtari et al. (2021)
+
+
+def trace(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes:
+    """The draws in their order, a line for each chain; they should look like noise around one level.
+
+    `post` is a posterior by sampling, or an array of draws (chains, draws).
+    """
+    draws, name = _chains(post, parameter)
+    ax = axes_of(ax)
+    for chain, colour in zip(draws, _colours(draws), strict=True):
+        ax.plot(np.arange(1, draws.shape[1] + 1), chain, color=colour, linewidth=0.4, alpha=0.8)
+    dressed(ax, "draw", label(name, short=False), f"{len(draws)} chains")
+    ax.set_xlim(1, draws.shape[1])
+    return ax
+
+
+def rank(post: Any, ax: Axes | None = None, parameter: str | None = None, bins: int = 20) -> Axes:
+    """The ranks of each chain's draws among those of all, as histograms; they should all be flat.
+
+    The chains follow each other closely if they have found the same law (Vehtari et al. 2021).
+    """
+    draws, name = _chains(post, parameter)
+    bins = _whole_bins(bins)
+    ax = axes_of(ax)
+    ranks = stats.rankdata(draws).reshape(draws.shape) / draws.size
+    for chain, colour in zip(ranks, _colours(draws), strict=True):
+        counts, edges = np.histogram(chain, bins=bins, range=(0, 1))
+        ax.stairs(counts, edges, baseline=None, color=colour, linewidth=1.2)
+    ax.axhline(draws.shape[1] / bins, color="black", linewidth=0.9, linestyle="--", label="all alike")
+    dressed(ax, f"rank of {label(name)} among all draws", "draws of a chain", f"{len(draws)} chains")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.3 * max(ax.get_ylim()[1] / 1.05, draws.shape[1] / bins))
+    explained(ax)
+    return ax
+
+
+def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = None, lags: int = _LAGS) -> Axes:
+    """The correlation of draws that are so many steps apart, a line for each chain; it should soon be within the band.
+
+    The band is where 95% of the correlations of independent draws are.
+    """
+    draws, name = _chains(post, parameter)
+    if isinstance(lags, bool) or not isinstance(lags, int | np.integer) or lags < 1:
+        raise InputError(f"lags must be a whole number, at least 1, not {lags!r:.80}")
+    ax = axes_of(ax)
+    most = min(int(lags), draws.shape[1] - 1)
+    for chain, colour in zip(draws, _colours(draws), strict=True):
+        ax.plot(np.arange(most + 1), _correlations(chain, most), color=colour, linewidth=1.2)
+    width = 1.96 / np.sqrt(draws.shape[1])
+    ax.axhspan(-width, width, color=GREY, alpha=0.25, linewidth=0, label="independent draws, 95%")
+    ax.axhline(0, color="black", linewidth=0.6)
+    dressed(ax, "lag", f"autocorrelation of {label(name)}", f"{len(draws)} chains")
+    ax.set_xlim(0, most)
+    ax.set_ylim(min(-0.1, ax.get_ylim()[0]), 1.02)
+    explained(ax)
+    return ax
+
+
+def ess(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes:
+    """The effective number of draws, in the bulk and in the tails, by the number of draws: it should rise steadily."""
+    draws, name = _chains(post, parameter)
+    ax = axes_of(ax)
+    ends = np.unique(np.linspace(max(_FEWEST, draws.shape[1] // _PLACES), draws.shape[1], _PLACES).astype(int))
+    for kind, colour, marker, style in (("bulk", BLUE, "o", "-"), ("tail", ORANGE, "^", "--")):
+        values = [interop.ess(draws[:, :end], kind) for end in ends]  # type: ignore[arg-type]
+        ax.plot(ends * len(draws), values, color=colour, marker=marker, markersize=3, linestyle=style, label=kind)
+    ax.axhline(_ENOUGH, color="black", linewidth=0.9, linestyle=":", label=f"{_ENOUGH:g}, the least to trust")
+    dressed(ax, "draws of all chains", f"effective draws of {label(name)}", f"{len(draws)} chains")
+    ax.set_ylim(0, 1.25 * max(ax.get_ylim()[1], _ENOUGH))
+    explained(ax, "upper left")
+    return ax
+
+
+def _chains(post: Any, parameter: str | None) -> tuple[Floats, str]:
+    """Draws (chains, draws) of a parameter, and its name."""
+    samples = getattr(post, "samples", None)
+    if isinstance(samples, Mapping):
+        name = post.parameter if parameter is None else parameter
+        if name not in samples:
+            raise InputError(f"this posterior has no parameter {name!r}; it has {', '.join(samples)}")
+        values = samples[name]
+    elif hasattr(post, "marginals"):
+        raise InputError(f"the draws of method {post.provenance.method!r} are independent and have no chains")
+    else:
+        name, values = parameter or "value", post
+    draws = numbers("draws", values)
+    if draws.ndim != 2 or draws.shape[1] < _FEWEST:
+        raise InputError(f"draws must be of the shape (chains, draws), at least {_FEWEST} each, not {draws.shape}")
+    return draws, name
+
+
+def _colours(draws: Floats) -> list[str]:
+    return [CYCLE[i % len(CYCLE)] for i in range(len(draws))]
+
+
+def _correlations(chain: Floats, most: int) -> Floats:
+    """Sample autocorrelations up to a lag, by Fourier transform; of a chain that never moved all are 1."""
+    centred = chain - chain.mean()
+    spectrum = np.abs(np.fft.rfft(centred, 2 * len(chain))) ** 2
+    covariance = np.fft.irfft(spectrum)[: most + 1]
+    return covariance / covariance[0] if covariance[0] > 0 else np.ones(most + 1)
+
+
+def _whole_bins(bins: Any) -> int:
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
+        raise InputError(f"bins must be a whole number, at least 2, not {bins!r:.80}")
+    return int(bins)

@@ -1,0 +1,208 @@
+"""Densities of the posterior: the marginal of a parameter, the prior beside it, and ε with the attack strength."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.checks import InputError, numbers
+from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained, known, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayes_dp.result import Posterior
+
+__all__ = ["joint", "posterior", "prior_posterior"]
+
+Floats = NDArray[np.float64]
+
+_POINTS = 600
+_DRAWS = 20_000
+_RANGES = {"epsilon": (0.0, np.inf), "delta": (0.0, 1.0), "strength": (0.0, 1.0)}  # the others may be negative
+
+
+def posterior(
+    post: Posterior,
+    ax: Axes | None = None,
+    parameter: str | None = None,
+    prob: float = 0.9,
+    thresholds: float | Iterable[float] = (),
+) -> Axes:
+    """The marginal posterior density of a parameter with its equal-tailed interval shaded, and the prior dashed.
+
+    The density is a curve where the posterior knows it, otherwise a histogram of draws. At each threshold there is a
+    line, and the legend says how probable it is that the parameter is above.
+    """
+    name = post.parameter if parameter is None else parameter
+    low, high = post.interval(prob, parameter=name)
+    limits = np.atleast_1d(numbers("thresholds", list(thresholds) if isinstance(thresholds, Iterable) else thresholds))
+    ax = axes_of(ax)
+    start, end = _span(post, name)
+    if limits.size:
+        start, end = min(start, limits.min()), max(end, limits.max() + 0.03 * (end - start))
+    x, density = _density(post, name, start, end)
+    ax.plot(x, density, color=BLUE, linewidth=1.6, label="posterior")
+    _shade(ax, x, density, (low, high), f"{prob * 100:g}%: {low:.3g} to {high:.3g}")
+    prior = _prior(post, name)
+    if prior is not None:
+        ax.plot(x, prior.density(x), color=ORANGE, linewidth=1.3, linestyle="--", label="prior")
+    for limit, style in zip(limits, ("-", "--", ":", "-.") * limits.size, strict=False):
+        words = f"P({label(name)} > {limit:g}) {_in_words(post.prob_above(limit, name))}"
+        ax.vlines(limit, 0, 1.05 * density.max(), color="black", linewidth=0.9, linestyle=style, label=words)
+    dressed(ax, label(name, short=False), "density", f"Posterior of {label(name)} given {known(post)}")
+    ax.set_xlim(start, end)
+    ax.set_ylim(0, (1.3 + 0.1 * limits.size) * density.max())  # leaves room for the legend
+    explained(ax)
+    return ax
+
+
+def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | None = None, prob: float = 0.9) -> Axes:
+    """What the counts have taught: the prior and the posterior density of a parameter, their medians and intervals.
+
+    The bars below are the equal-tailed intervals, with a dot at the median.
+    """
+    name = post.parameter if parameter is None else parameter
+    ends = np.array([(1 - prob) / 2, 0.5, (1 + prob) / 2])
+    after = post.interval(prob, parameter=name)
+    prior = _prior(post, name)
+    if prior is None:
+        raise InputError(f"the prior of {name} cannot be drawn, as {post.provenance.priors.get(name)!r} cannot be read")
+    ax = axes_of(ax)
+    before = prior.quantile(ends)
+    start, end = _span(post, name)
+    start, end = min(start, prior.quantile(0.003)), max(end, prior.quantile(0.97))
+    x, density = _density(post, name, start, end)
+    lines = (
+        ("posterior", BLUE, "-", density, (after[0], float(post.quantile(0.5, name)), after[1])),
+        ("prior", ORANGE, "--", prior.density(x), tuple(before)),
+    )
+    top = density.max()
+    for place, (what, colour, style, height, (low, middle, high)) in enumerate(lines, 1):
+        words = f"{what}, {prob * 100:g}%: {low:.3g} to {high:.3g}"
+        ax.plot(x, height, color=colour, linewidth=1.6, linestyle=style, label=words)
+        ax.fill_between(x, height, color=colour, alpha=0.15, linewidth=0)
+        y = -0.07 * place * top
+        ax.plot([low, high], [y, y], color=colour, linewidth=2.2, solid_capstyle="butt")
+        ax.plot([middle], [y], color=colour, marker="o", markersize=4)
+    ax.axhline(0, color="black", linewidth=0.6)
+    dressed(ax, label(name, short=False), "density", f"Prior and posterior of {label(name)} given {known(post)}")
+    ax.set_xlim(start, end)
+    ax.set_ylim(-0.21 * top, 1.25 * top)
+    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.25 * top])
+    explained(ax)
+    return ax
+
+
+def joint(post: Posterior, ax: Axes | None = None, *, size: int = _DRAWS, seed: int = 0) -> Axes:
+    """The joint posterior of the privacy parameter and the attack strength, as a hexagonal histogram of draws.
+
+    Above and beside it are the marginal densities, in axes that belong to `ax` (its `child_axes`).
+    """
+    if "strength" not in post.marginals:
+        raise InputError("the joint posterior needs a free attack strength; here the strength is fixed")
+    ax = axes_of(ax, height=3.0)
+    draws = post.draws(size, seed)
+    (left, right), (bottom, top) = (_span(post, name) for name in (post.parameter, "strength"))
+    cells = ax.hexbin(
+        draws[post.parameter],
+        draws["strength"],
+        gridsize=(44, 26),  # regular hexagons at the usual proportions of a figure
+        extent=(left, right, bottom, top),
+        mincnt=1,
+        cmap="Blues",
+        linewidths=0.2,
+    )
+    most = float(np.max(np.asarray(cells.get_array())))
+    cells.set_clim(-0.15 * most, most)  # so that a cell with a single draw is not white
+    dressed(ax, label(post.parameter, short=False), label("strength", short=False), f"Posterior given {known(post)}")
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    for name, bounds, (start, end) in (
+        (post.parameter, (0.0, 1.02, 1.0, 0.2), (left, right)),
+        ("strength", (1.02, 0.0, 0.2, 1.0), (bottom, top)),
+    ):
+        beside = ax.inset_axes(bounds)
+        beside.set_axis_off()
+        x, density = _density(post, name, start, end)
+        if name == "strength":
+            beside.fill_betweenx(x, density, color=BLUE, alpha=0.35, linewidth=0)
+            beside.set(ylim=(start, end), xlim=(0, 1.02 * density.max()))
+        else:
+            beside.fill_between(x, density, color=BLUE, alpha=0.35, linewidth=0)
+            beside.set(xlim=(start, end), ylim=(0, 1.02 * density.max()))
+    return ax
+
+
+def _in_words(probability: float) -> str:
+    """Three digits after the point, and no 0 or 1 that is not quite one."""
+    if 0.001 <= probability <= 0.999:
+        return f"= {probability:.3f}"
+    return "< 0.001" if probability < 0.5 else "> 0.999"
+
+
+def _shade(ax: Axes, x: Floats, density: Floats, ends: tuple[float, float], words: str) -> None:
+    """Fill the area under the density between two ends."""
+    low, high = ends
+    inside = (x > low) & (x < high)
+    at_low, at_high = np.interp([low, high], x, density)
+    ax.fill_between(
+        [low, *x[inside], high], [at_low, *density[inside], at_high], color=BLUE, alpha=0.25, linewidth=0, label=words
+    )
+
+
+def _span(post: Posterior, name: str) -> tuple[float, float]:
+    """The part of the axis that holds nearly all of the posterior, from zero where that is near."""
+    low, high = (float(end) for end in post.quantile([0.003, 0.997], name))
+    margin = 0.1 * (high - low) or 0.1 * abs(high) or 1.0
+    least, most = _RANGES.get(name, (-np.inf, np.inf))
+    start = 0.0 if least == 0.0 and low <= 0.2 * high else low - margin
+    return max(least, start), min(high + margin, most)
+
+
+def _density(post: Posterior, name: str, start: float, end: float) -> tuple[Floats, Floats]:
+    """The ends of a line (m,) and the posterior density along it."""
+    if hasattr(post, "pdf"):
+        x = np.linspace(start, end, 2 * _POINTS + 1)[1::2]  # not the very ends, where a density may be infinite
+        return x, np.asarray(post.pdf(x, name))
+    draws = post.draws(_DRAWS)[name]
+    counts, edges = np.histogram(draws, bins=60, range=(start, end))
+    return np.repeat(edges, 2)[1:-1], np.repeat(counts / (len(draws) * np.diff(edges)), 2)
+
+
+class _Prior:
+    """A prior's density and quantiles, by sums over nodes that are dense at the ends of its support."""
+
+    def __init__(self, name: str, prior: Any) -> None:
+        from bayes_dp.bayes import priors
+
+        self._log_density = priors.log_density(prior)
+        low, high = priors.support(name, prior)
+        u = (np.arange(20_000) + 0.5) / 20_000
+        if np.isinf(high):
+            self._x = low + 2 * np.tan(np.pi * u / 2) ** 2
+            rate = np.tan(np.pi * u / 2) * (1 + np.tan(np.pi * u / 2) ** 2)
+        else:
+            self._x = low + (high - low) * np.sin(np.pi * u / 2) ** 2
+            rate = np.sin(np.pi * u)
+        mass = np.exp(self._log_density(self._x)) * rate
+        self._cumulative = np.cumsum(mass) / mass.sum()
+
+    def density(self, x: Floats) -> Floats:
+        return np.exp(self._log_density(x))
+
+    def quantile(self, probability: Any) -> Any:
+        return np.interp(probability, self._cumulative, self._x)
+
+
+def _prior(post: Posterior, name: str) -> _Prior | None:
+    """The prior of a parameter, or None where its description cannot be read back."""
+    from bayes_dp.bayes import priors
+
+    try:
+        return _Prior(name, priors.parse(post.provenance.priors[name]))
+    except (InputError, KeyError):
+        return None

@@ -1,0 +1,81 @@
+"""Members and non-members that differ: the overlap of their propensities, and the bootstrap of a bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["bootstrap", "propensities"]
+
+
+def propensities(
+    propensity: ArrayLike, member: ArrayLike, ax: Axes | None = None, overlap: float | None = None, bins: int = 30
+) -> Axes:
+    """Propensities of members, upwards, and of non-members, downwards; both arrays (n,).
+
+    The bound for members that differ rests on the overlap of the two: on how far the propensities stay away from 0 and
+    1. `overlap` is the η that is assumed, every propensity being between it and 1 − η; what is beyond is dark.
+    """
+    values = numbers("propensity", propensity, 0.0, 1.0)
+    inside = np.asarray(member)
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"propensity must be of the shape (examples,), not {values.shape}")
+    if inside.shape != values.shape or not np.isin(inside, (0, 1)).all():
+        raise InputError(f"member must be truth values, or 0 and 1, one for each of the {len(values)} propensities")
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
+        raise InputError(f"bins must be a whole number, at least 2, not {bins!r:.80}")
+    if overlap is not None:
+        overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
+    inside = inside.astype(bool)
+    ax = axes_of(ax)
+    tallest = 0
+    for who, sign, colour in ((inside, 1, BLUE), (~inside, -1, ORANGE)):
+        counts, edges = np.histogram(values[who], bins=bins, range=(0, 1))
+        words = f"{'members' if sign > 0 else 'non-members'}, {int(who.sum())}"
+        ax.bar(edges[:-1], sign * counts, np.diff(edges), align="edge", color=colour, alpha=0.8, label=words)
+        tallest = max(tallest, int(counts.max()))
+    ax.axhline(0, color="black", linewidth=0.8)
+    if overlap is not None:
+        beyond = float(np.mean((values < overlap) | (values > 1 - overlap)))
+        words = f"beyond η = {overlap:g}, {100 * beyond:.2g}%"
+        for start, end in ((0.0, overlap), (1 - overlap, 1.0)):
+            ax.axvspan(start, end, color=GREY, alpha=0.35, linewidth=0, label=words)
+            words = "_"  # once in the legend
+    dressed(ax, "propensity of being a member", "examples")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(-1.15 * tallest, 1.6 * tallest)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+    explained(ax)
+    return ax
+
+
+def bootstrap(values: ArrayLike, bound: float, ax: Axes | None = None, confidence: float | None = None) -> Axes:
+    """A histogram of the bootstrapped values of a bound, with a line at the bound that is reported.
+
+    The legend says how many of the values are not below the bound, next to the `confidence` that it has.
+    """
+    found = numbers("values", values)
+    if found.ndim != 1 or len(found) < 2:
+        raise InputError(f"values must be of the shape (repetitions,), at least 2, not {found.shape}")
+    bound = one_number("bound", bound)
+    if confidence is not None:
+        confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    ax = axes_of(ax)
+    counts, edges = np.histogram(found, bins=min(40, max(5, round(2 * len(found) ** (1 / 3)))))
+    ax.bar(edges[:-1], counts, np.diff(edges), align="edge", color=BLUE, alpha=0.75, label=f"{len(found)} repetitions")
+    above = float(np.mean(found >= bound))
+    level = "" if confidence is None else f" with {100 * confidence:g}%"
+    words = f"bound {bound:.3g}{level}; {100 * above:.3g}% are not below"
+    ax.vlines(bound, 0, 1.05 * counts.max(), color=ORANGE, linewidth=1.6, label=words)
+    dressed(ax, "bound on ε", "repetitions")
+    ax.set_ylim(0, 1.35 * counts.max())
+    explained(ax)
+    return ax

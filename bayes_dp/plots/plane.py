@@ -1,0 +1,178 @@
+"""The plane of error rates: what (ε, δ) allows, where attacks are in it, and what that says of the boundary.
+
+Figures 1 and 3 of Yildirim et al. (2025) are of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayes_dp.attacks.lira import Curve
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.plots.style import BLUE, CYCLE, GREY, axes_of, dressed, explained, explained_below, known, label
+from bayes_dp.region import corner
+from bayes_dp.tradeoff import approx_dp
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayes_dp.result import Posterior
+    from bayes_dp.tradeoff import TradeOffFunction
+
+__all__ = ["roc_plane", "tradeoff"]
+
+Floats = NDArray[np.float64]
+
+_SHADES = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # probabilities of the nested bands
+_OPACITY = 0.13
+
+
+def roc_plane(
+    attacks: ErrorCounts | Curve | None = None,
+    ax: Axes | None = None,
+    *,
+    post: Posterior | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    strength: float = 0.0,
+    prob: float = 0.9,
+) -> Axes:
+    """False positive rates against false negative rates.
+
+    Parameters
+    ----------
+    attacks : counts, whose rates are dots with exact (Clopper-Pearson) intervals of the confidence `prob`; or a curve
+        of counts, whose rates are lines, one for each base.
+    post : a posterior of ε: its lower boundary is shaded, the darker the more probable, with a line at the median.
+    epsilon, delta, strength : of a layer R_s(ε, δ), which is filled; δ may be left out if `post` has it.
+    """
+    if attacks is not None and not isinstance(attacks, ErrorCounts | Curve):
+        raise InputError(f"attacks must be ErrorCounts or a Curve, not {type(attacks).__name__}")
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    delta = post.provenance.known.get("delta") if delta is None and post is not None else delta
+    if (epsilon is None) != (delta is None) and post is None:
+        raise InputError(
+            f"epsilon and delta need each other, but {'epsilon' if epsilon is None else 'delta'} is missing"
+        )
+    strength = one_number("strength", strength, 0.0, 1.0, high_open=True)
+    if epsilon is not None and delta is not None:
+        epsilon, delta = one_number("epsilon", epsilon, 0.0, high_open=True), one_number("delta", delta, 0.0, 1.0)
+    elif strength > 0:
+        raise InputError("strength needs epsilon and delta, whose layer it is of")
+    if epsilon is None and post is None and attacks is None:
+        raise InputError("there is nothing to draw: give attacks, a posterior, or epsilon and delta")
+    ax = axes_of(ax, height=3.7)
+    if epsilon is not None and delta is not None:
+        _layer(ax, epsilon, delta, strength)
+    if post is not None:
+        _boundaries(ax, post)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":", zorder=1)
+    if isinstance(attacks, ErrorCounts):
+        _rates(ax, attacks, prob)
+    elif attacks is not None:
+        x, y = attacks.false_positives / attacks.negatives, attacks.false_negatives / attacks.positives
+        lines = ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6)
+        lines[0].set_label("one attack at many α*")
+    title = "" if post is None else f"Attacks, and the posterior given {known(post)}"
+    dressed(ax, "false positive rate α", "false negative rate β", title)
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+    explained_below(ax)
+    return ax
+
+
+def tradeoff(
+    post: Posterior,
+    ax: Axes | None = None,
+    prob: float = 0.9,
+    others: Mapping[str, TradeOffFunction] | None = None,
+) -> Axes:
+    """The trade-off function of (ε, δ)-DP under the posterior: its median, and the band of the probability `prob`.
+
+    f falls with ε at every α, so the band is that between the ends of the interval of ε. `others` are trade-off
+    functions to compare with, by the names to show.
+    """
+    low, high = post.interval(prob)
+    ax = axes_of(ax)
+    alpha = _alphas()
+    ends = [approx_dp(alpha, *_privacy(post, value)) for value in (low, post.median, high)]
+    ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
+    words = f"median, {label(post.parameter)} = {post.median:.3g}"
+    ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=words)
+    for (name, function), colour, style in zip((others or {}).items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
+        ax.plot(alpha, function(alpha), color=colour, linewidth=1.4, linestyle=style, label=name)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":")
+    dressed(ax, "false positive rate α", "least false negative rate", f"Trade-off function given {known(post)}")
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    explained(ax)
+    return ax
+
+
+def _privacy(post: Posterior, value: float) -> tuple[float, float]:
+    """(ε, δ) at a value of the posterior's parameter."""
+    given = post.provenance.known
+    return (value, given["delta"]) if post.parameter == "epsilon" else (given["epsilon"], value)
+
+
+def _alphas() -> Floats:
+    """Points of [0, 1], dense at its ends, where a trade-off function turns."""
+    small = np.geomspace(1e-5, 0.1, 200)
+    return np.unique(np.concatenate([[0.0, 1.0], small, 1 - small, np.linspace(0.1, 0.9, 400)]))
+
+
+def _lower(epsilon: float, delta: float) -> Floats:
+    """The vertices (3, 2) of the lower boundary of R(ε, δ)."""
+    x = float(corner(epsilon, delta))
+    return np.array([[0.0, 1 - delta], [x, x], [1 - delta, 0.0]])
+
+
+def _layer(ax: Axes, epsilon: float, delta: float, strength: float) -> None:
+    """R(ε, δ), and its inner part R(sε, sδ) left white."""
+    for scale, face, style in ((1.0, "#d3e6f3", "-"), (strength, "white", "--"))[: 1 + (strength > 0)]:
+        lower = _lower(scale * epsilon, scale * delta)
+        outline = np.concatenate([lower, [[1.0, 0.0]], 1 - lower, [[0.0, 1.0]]])
+        names = f"ε = {epsilon:g}, δ = {delta:g}" if scale == 1.0 else f"s = {strength:g}"
+        ax.fill(*outline.T, facecolor=face, linewidth=0, zorder=0)
+        for part, words in ((lower, names), (1 - lower, None)):
+            ax.plot(*part.T, color=BLUE, linewidth=1.3, linestyle=style, label=words, zorder=1.5)
+
+
+def _boundaries(ax: Axes, post: Posterior) -> None:
+    """Nested bands between the lower boundaries at quantiles of the posterior."""
+    words = f"boundary, posterior bands {_SHADES[-1]:.0%} to {_SHADES[0]:.0%}"
+    for probability in _SHADES:
+        low, high = (_lower(*_privacy(post, end)) for end in post.interval(probability))
+        outline = np.concatenate([low, high[::-1]])
+        ax.fill(*outline.T, color="black", alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
+        words = "_"  # once in the legend
+    words = f"boundary at the median, {label(post.parameter)} = {post.median:.3g}"
+    ax.plot(*_lower(*_privacy(post, post.median)).T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
+
+
+def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
+    """Dots with exact intervals of each rate."""
+    tail = (1 - prob) / 2
+    centres, arms = [], []
+    for errors, runs in ((counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)):
+        rest = runs - errors
+        low = np.where(errors > 0, special.betaincinv(np.maximum(errors, 1), rest + 1, tail), 0.0)
+        high = np.where(rest > 0, special.betainccinv(errors + 1, np.maximum(rest, 1), tail), 1.0)
+        centres.append(errors / runs)
+        arms.append(np.stack([errors / runs - low, high - errors / runs]))
+    ax.errorbar(
+        centres[0],
+        centres[1],
+        xerr=arms[0],
+        yerr=arms[1],
+        fmt="o",
+        color="black",
+        markersize=3,
+        elinewidth=0.6,
+        label=f"observed rates, {prob * 100:g}%",
+        zorder=3,
+    )

@@ -1,0 +1,59 @@
+"""The width of the interval by the size of the experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayes_dp.checks import InputError
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, logarithmic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayes_dp.planning import Plan
+
+__all__ = ["widths"]
+
+_STYLES = {"challenges": (BLUE, "-", "o"), "bases": (ORANGE, "--", "s")}
+
+
+def widths(plan: Plan, ax: Axes | None = None) -> Axes:
+    """The width against all challenges, for both ways to grow: the one that counts, and the band of 80% of experiments.
+
+    The dotted line is the width that is wanted, a star the size that is needed, and the line of dots and dashes the
+    limit of more and more challenges of the same bases.
+    """
+    from bayes_dp.planning import Plan  # which needs JAX
+
+    if not isinstance(plan, Plan):
+        raise InputError(f"a Plan is needed, as bayes_dp.plan gives it, not {type(plan).__name__}")
+    ax = axes_of(ax)
+    needed = plan.needed
+    for way in plan.ways:
+        colour, style, marker = _STYLES[way]
+        rows = plan.select(way)
+        runs = np.array([row.runs for row in rows])
+        low, high, middle = (np.array([row.quantile(p) for row in rows]) for p in (0.1, 0.9, plan.assurance))
+        ax.fill_between(runs, low, high, color=colour, alpha=0.15, linewidth=0)
+        words = f"more {way if way == 'bases' else plan.noun}"
+        ax.plot(runs, middle, color=colour, linestyle=style, marker=marker, markersize=3.5, label=words)
+        need = needed[way]
+        if need is not None:
+            ax.plot(
+                [need.runs], [plan.width], color=colour, marker="*", markersize=11, markeredgecolor="white", zorder=4
+            )
+    if plan.limit is not None:
+        level = plan.limit.quantile(plan.assurance)
+        ax.axhline(level, color=BLUE, linewidth=1.0, linestyle="-.", label=f"no limit to {plan.noun}")
+    ax.axhline(plan.width, color=GREY, linewidth=1.2, linestyle=":", label=f"wanted, {plan.width:.3g}")
+    logarithmic(ax)
+    dressed(
+        ax,
+        f"{plan.noun} of all bases",
+        f"width of the {100 * plan.prob:g}% interval",
+        f"{100 * plan.assurance:g}% of experiments are narrower",
+    )
+    explained(ax, "best")
+    return ax

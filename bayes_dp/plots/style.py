@@ -1,0 +1,116 @@
+"""What the figures have in common: colours, names, sizes, and the axes they are drawn into.
+
+The colours are those of Okabe and Ito, which colour-blind readers can tell apart. Nothing global is changed, and
+Matplotlib is imported when the first figure is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.checks import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayes_dp.result import Posterior
+
+__all__ = [
+    "BLUE",
+    "CYCLE",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "axes_of",
+    "dressed",
+    "explained",
+    "explained_below",
+    "known",
+    "label",
+    "logarithmic",
+    "panels_of",
+]
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
+CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+
+_COLUMN = 3.4  # inches, of a paper's column
+_LABELS = {"epsilon": "ε", "delta": "δ", "strength": "s", "tau": "τ", "rho": "ρ"}
+_AXIS_LABELS = {"strength": "attack strength s"}
+
+
+def label(parameter: str, short: bool = True) -> str:
+    """The parameter's letter; the words of an axis where it is not short."""
+    letter = _LABELS.get(parameter, parameter)
+    return letter if short else _AXIS_LABELS.get(parameter, letter)
+
+
+def known(post: Posterior) -> str:
+    """What the posterior is given: "δ = 0.001"."""
+    return ", ".join(f"{label(name)} = {value:g}" for name, value in post.provenance.known.items())
+
+
+def axes_of(ax: Any, height: float = 2.6) -> Axes:
+    """The axes that are given, checked, or those of a new figure as wide as a column."""
+    if ax is None:
+        return panels_of(None, (1, 1), height)[0]
+    _check(ax, "ax")
+    return ax
+
+
+def panels_of(axes: Any, shape: tuple[int, int], height: float) -> NDArray[np.object_]:
+    """The axes that are given, checked, or those of a new figure: a flat array of rows times columns."""
+    wanted = shape[0] * shape[1]
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        figure = plt.figure(figsize=(_COLUMN, height), layout="constrained")
+        return figure.subplots(*shape, squeeze=False).ravel()
+    panels = np.asarray(axes, dtype=object).ravel()
+    if len(panels) != wanted:
+        raise InputError(f"axes must be {wanted} Matplotlib Axes, not {len(panels)}")
+    for i, ax in enumerate(panels):
+        _check(ax, f"axes[{i}]")
+    return panels
+
+
+def dressed(ax: Axes, x: str, y: str, title: str = "") -> None:
+    """Labels and title in sizes that suit a column."""
+    ax.set_xlabel(x, fontsize="small")
+    ax.set_ylabel(y, fontsize="small")
+    ax.tick_params(labelsize="x-small")
+    if title:
+        ax.set_title(title, fontsize="small")
+
+
+def logarithmic(ax: Axes) -> None:
+    """Both axes in logarithms, with plain numbers at 1, 2 and 5 times the powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
+
+
+def explained(ax: Axes, place: Any = "upper right", **options: Any) -> None:
+    """A legend."""
+    style: dict[str, Any] = {"frameon": False, "fontsize": "x-small", "handlelength": 1.6}
+    ax.legend(loc=place, **style | options)
+
+
+def explained_below(ax: Axes, columns: int = 1, **options: Any) -> None:
+    """A legend under the axes and their label, where it hides nothing."""
+    explained(ax, "upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=columns, **options)
+
+
+def _check(ax: Any, name: str) -> None:
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise InputError(f"{name} must be Matplotlib Axes, not {type(ax).__name__}")

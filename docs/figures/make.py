@@ -1,0 +1,143 @@
+"""Make the pictures of docs/figures.md: python docs/figures/make.py [NAME ...], by default all of them.
+
+`error_curves` needs losses of models: those published with Yildirim et al. (2025), of which the environment variable
+BAYES_DP_DATA names the folder. The others need nothing. All of them take some minutes, mostly `widths`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import bayes_dp as bdp
+from bayes_dp import plots, tradeoff
+from bayes_dp.attacks import measure_fast
+
+FOLDER = Path(__file__).parent
+DELTA = 1e-3
+COUNTS = bdp.datasets.mnist_a4()
+
+
+@cache
+def exact() -> Any:
+    return bdp.estimate(COUNTS, DELTA)
+
+
+@cache
+def sampled() -> Any:
+    return bdp.estimate(COUNTS, DELTA, method="mhaar", seed=1, progress=False)
+
+
+def region() -> None:
+    counts = bdp.datasets.strong_attacks()
+    plots.roc_plane(counts, epsilon=3.0, delta=0.01, strength=0.6)
+
+
+def boundary() -> None:
+    counts = bdp.datasets.strong_attacks()
+    plots.roc_plane(counts, post=bdp.estimate(counts, 0.01))
+
+
+def posterior() -> None:
+    plots.posterior(exact(), thresholds=[1, 2])
+
+
+def prior_posterior() -> None:
+    plots.prior_posterior(exact())
+
+
+def joint() -> None:
+    plots.joint(exact())
+
+
+def tradeoff_band() -> None:
+    plots.tradeoff(exact(), others={"1-Gaussian DP": tradeoff.Gaussian(1.0)})
+
+
+def epsilon_delta() -> None:
+    plots.epsilon_delta(exact())
+
+
+def forest() -> None:
+    plots.forest(bdp.compare(bdp.datasets.strong_attacks(), DELTA, per_base=False))
+
+
+def error_curves() -> None:
+    path = Path(os.environ["BAYES_DP_DATA"]) / "mcmc_dp_est_losses.npz"
+    curve = measure_fast(bdp.LossTable.from_npz(path, "A1"), np.arange(1, 100) / 100)
+    plots.error_curves(curve)
+
+
+def trace() -> None:
+    plots.trace(sampled())
+
+
+def rank() -> None:
+    plots.rank(sampled())
+
+
+def autocorrelation() -> None:
+    plots.autocorrelation(sampled())
+
+
+def ess() -> None:
+    plots.ess(sampled())
+
+
+def sbc_ranks() -> None:
+    rng, ranks = np.random.default_rng(1), []
+    for _ in range(300):
+        epsilon, s = abs(rng.normal(0, 10**0.5)), rng.random()
+        alpha, beta = bdp.region.sample(epsilon, DELTA, s, 3, rng).T
+        counts = bdp.ErrorCounts(rng.binomial(40, alpha), 40, rng.binomial(40, beta), 40)
+        ranks.append(1 - bdp.estimate(counts, DELTA).prob_above(epsilon))
+    plots.sbc_ranks(ranks, bins=15)
+
+
+def propensities() -> None:
+    rng = np.random.default_rng(1)
+    chance = 1 / (1 + np.exp(-rng.normal(0, 0.9, 1000)))
+    plots.propensities(chance, rng.random(1000) < chance, overlap=0.15)
+
+
+def bootstrap() -> None:
+    rng = np.random.default_rng(1)
+    values = np.maximum(0, rng.normal(0.9, 0.25, 1000))
+    plots.bootstrap(values, np.quantile(values, 0.05), confidence=0.95)
+
+
+def widths() -> None:
+    counts = bdp.ErrorCounts([12, 8, 20, 15], 100, [55, 70, 41, 60], 100)
+    plots.widths(bdp.plan(counts, DELTA, width=1.0, seed=1))
+
+
+FIGURES: dict[str, Callable[[], None]] = {
+    figure.__name__: figure
+    for figure in (
+        region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, error_curves, trace,
+        rank, autocorrelation, ess, sbc_ranks, propensities, bootstrap, widths,
+    )
+}  # fmt: skip
+
+
+def main(names: list[str]) -> None:
+    plt.switch_backend("agg")
+    for name in names or FIGURES:
+        if name == "error_curves" and "BAYES_DP_DATA" not in os.environ:
+            print("error_curves: left as it is, as BAYES_DP_DATA is not set", file=sys.stderr)
+            continue
+        FIGURES[name]()
+        plt.gcf().savefig(FOLDER / f"{name}.png", dpi=160, metadata={"Software": None})
+        plt.close("all")
+        print(name, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal
 
 from bayes_dp.bayes.exact import exact
@@ -23,7 +24,7 @@ def estimate(
     prior_strength: Any = None,
     strength: Strength = "free",
     likelihood: str | Likelihood = "binomial",
-    method: Literal["exact", "mhaar"] | None = None,
+    method: Literal["exact", "mhaar", "nuts"] | None = None,
     groups: Literal["hierarchical", "aggregate"] | None = None,
     spread: Any = None,
     **settings: Any,
@@ -41,11 +42,13 @@ def estimate(
     likelihood : of the counts given the error rates: "binomial", or one for correlated counts, such as those of
         cross-fed runs: "bivariate_normal", "beta_binomial", "kupper_haseman"; or a `Likelihood` of your own.
     method : "exact" integrates numerically, with a known error, and is the default for the binomial likelihood;
-        "mhaar" samples by MCMC-DP-Est (Algorithms 1 and 6), and is that for the others.
+        "mhaar" samples by MCMC-DP-Est (Algorithms 1 and 6), and is that for the others; "nuts" samples the same
+        posterior by Hamiltonian Monte Carlo.
     groups : for dependent attacks, whose `counts.group` says which belong together: "hierarchical" samples the whole
         model by NUTS, "aggregate" takes each group's sums for one base's counts, which scatter more, by MHAAR.
     spread : of the rates within groups, a number above 0 or its prior; by default κ ~ HalfNormal(0.1).
-    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`).
+    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`), or
+        chains, draws, warmup, target_accept, seed, progress (see `nuts`).
     """
     shared: dict[str, Any] = {
         "prior_epsilon": prior_epsilon,
@@ -53,7 +56,7 @@ def estimate(
         "strength": strength,
     }
     if groups is not None:
-        return _grouped(counts, delta, groups, likelihood, method, {"spread": spread, **shared, **settings})
+        return _grouped(counts, delta, groups, likelihood, method, {"spread": spread, **shared}, settings)
     if spread is not None:
         raise InputError("spread is for groups='hierarchical' or 'aggregate'")
     if method is None:
@@ -63,31 +66,53 @@ def estimate(
             name = likelihood.name if isinstance(likelihood, Likelihood) else likelihood
             raise InputError(f"method='exact' is for likelihood='binomial', not {name!r:.80}; use method='mhaar'")
         if settings:
-            raise InputError(f"{', '.join(settings)}: settings of method='mhaar', which method='exact' does not have")
+            raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
         return exact(counts, delta, **shared)
+    if method not in ("mhaar", "nuts"):
+        raise InputError(f"method must be 'exact', 'mhaar' or 'nuts', not {method!r:.80}")
+    sampler = _sampler(method)
+    _check_settings(f"method={method!r}", settings, sampler, {"likelihood", *shared})
+    return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
+
+
+def _sampler(method: str) -> Callable[..., Posterior]:
     if method == "mhaar":
         from bayes_dp.bayes.mhaar import mhaar
 
-        known = inspect.signature(mhaar).parameters.keys() - {"counts", "delta", "likelihood", *shared}
-        if unknown := settings.keys() - known:
-            raise InputError(
-                f"method='mhaar' has no setting {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}"
-            )
-        return mhaar(counts, delta, likelihood=likelihood, **shared, **settings)
-    raise InputError(f"method must be 'exact' or 'mhaar', not {method!r:.80}")
+        return mhaar
+    from bayes_dp.bayes.nuts import nuts
+
+    return nuts
+
+
+def _check_settings(what: str, settings: Mapping[str, Any], sampler: Callable[..., Any], others: Set[str]) -> None:
+    """Refuse settings that the sampler does not have; it has those that are not among the `others`."""
+    known = inspect.signature(sampler).parameters.keys() - {"counts", "delta", *others}
+    if unknown := settings.keys() - known:
+        raise InputError(f"{what} has no setting {', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}")
 
 
 def _grouped(
-    counts: ErrorCounts, delta: float, form: str, likelihood: Any, method: Any, rest: dict[str, Any]
+    counts: ErrorCounts,
+    delta: float,
+    form: str,
+    likelihood: Any,
+    method: Any,
+    shared: dict[str, Any],
+    settings: dict[str, Any],
 ) -> Posterior:
     from bayes_dp.bayes.grouped import aggregate, hierarchical
 
-    forms: dict[str, tuple[Any, str]] = {"hierarchical": (hierarchical, "nuts"), "aggregate": (aggregate, "mhaar")}
+    forms: dict[str, tuple[Callable[..., Posterior], str]] = {
+        "hierarchical": (hierarchical, "nuts"),
+        "aggregate": (aggregate, "mhaar"),
+    }
     if form not in forms:
         raise InputError(f"groups must be 'hierarchical' or 'aggregate', not {form!r:.80}")
-    answer, sampler = forms[form]
-    if method not in (None, sampler):
-        raise InputError(f"groups={form!r} is sampled by {sampler!r}, not {method!r:.80}")
+    answer, method_of_form = forms[form]
+    if method not in (None, method_of_form):
+        raise InputError(f"groups={form!r} is sampled by {method_of_form!r}, not {method!r:.80}")
     if likelihood != "binomial":
         raise InputError("groups are for binomial counts only: leave the likelihood out")
-    return answer(counts, delta, **rest)
+    _check_settings(f"groups={form!r}", settings, _sampler(method_of_form), {"likelihood", *shared})
+    return answer(counts, delta, **shared, **settings)

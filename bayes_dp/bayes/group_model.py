@@ -39,9 +39,7 @@ _ORDER = 32  # Gauss-Legendre nodes a panel of the norm Z
 _REACH = 8.5  # standard deviations beyond which the normal law is left out
 
 
-def grouped_model(
-    members: Members, delta: Array, prior_epsilon: Any, strength: Any, spread: Any, g: int
-) -> None:
+def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: Any, spread: Any, g: int) -> None:
     """The hierarchical model in NumPyro of `g` groups; strength and spread are numbers or priors.
 
     Sites: "epsilon"; "strength" and "spread", where they have a prior; "alpha" and "beta" (n,), of the members.

@@ -23,10 +23,9 @@ from bayes_dp.bayes.mhaar import MhaarPosterior, mhaar
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
 from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
-from bayes_dp.interop import to_arviz
-from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
 
 __all__ = ["GroupedPosterior", "aggregate", "hierarchical"]
 
@@ -34,19 +33,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class GroupedPosterior(Posterior):
-    """The posterior of the hierarchical model by the draws of several chains: `samples`, each (chains, draws)."""
-
-    parameter = "epsilon"
+class GroupedPosterior(SampledPosterior):
+    """The posterior of the hierarchical model."""
 
     def __init__(self, asked: _Asked, found: ModelDraws) -> None:
-        self._asked = asked
         names = [name for name in ("epsilon", "strength", "spread") if name in found.samples]
-        self.samples: dict[str, Floats] = {name: found.samples[name] for name in names}
-        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
+        rates = _unfolded(found.samples, asked.members.group, asked.settings.seed)
+        super().__init__(asked.question.counts, {name: found.samples[name] for name in names}, *rates, found.stats)
+        self._asked = asked
         self.diagnostics, self.warnings = found.diagnostics, found.warnings
-        self._stats = found.stats
-        self._alpha, self._beta = _unfolded(found.samples, asked.members.group, asked.settings.seed)
         question, spread = asked.question, asked.spread
         around = "their prior spread" if isinstance(spread, dist.Distribution) else f"the spread κ = {spread:g}"
         self.assumptions = (
@@ -63,30 +58,9 @@ class GroupedPosterior(Posterior):
         base = question.provenance("nuts, hierarchical", settings | fixed | {"groups": asked.size})
         self.provenance = replace(base, priors={**base.priors, **own})
 
-    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
-        """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
-        at = self._choice(size, seed)
-        return {name: values.reshape(-1)[at] for name, values in self.samples.items()}
-
-    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
-        """α and β of the members, each (size, n), that belong to the parameters that `draws` gives."""
-        at = self._choice(size, seed)
-        alpha, beta = (values.reshape(-1, values.shape[-1])[at] for values in (self._alpha, self._beta))
-        return alpha, beta
-
-    def _choice(self, size: int, seed: int) -> Ints:
-        size, seed = check_draws(size, seed)
-        total = self.samples["epsilon"].size
-        return np.random.default_rng(seed).choice(total, size, replace=size > total)
-
     def epsilon_at(self, delta: float) -> GroupedPosterior:
         """The posterior given the same counts and another δ, by a new run with the same settings."""
         return _sampled(replace(self._asked, question=self._asked.question.given("epsilon", delta)))
-
-    def to_arviz(self) -> Any:
-        """All draws, with the sampler's statistics."""
-        rates = {"alpha": self._alpha, "beta": self._beta}
-        return to_arviz(self.samples | rates, self._stats, self._asked.question.counts, self.provenance)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ two cheap moves added (`mhaar_kernel.py`). An iteration costs O(nK) for n bases 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, overload
 
@@ -22,13 +21,13 @@ from bayes_dp.bayes.adaptation import Covariance, plan
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.likelihoods import AUXILIARIES, Auxiliaries, Counts
 from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, noise_of_blocks
+from bayes_dp.bayes.precision import double, doubled
 from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.data import ErrorCounts
-from bayes_dp.interop import to_arviz
 from bayes_dp.progress import bar
 from bayes_dp.region import log_layer_area
-from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
 
 __all__ = ["MhaarPosterior", "mhaar"]
 
@@ -62,19 +61,19 @@ class Chains:
     covariance: Floats  # (2, 2) of the averaged move's proposal of (log ε, s)
 
 
-class MhaarPosterior(Posterior):
-    """A posterior given by the draws of several chains: `samples` holds them by parameter, each (chains, draws)."""
-
-    parameter = "epsilon"
+class MhaarPosterior(SampledPosterior):
+    """A posterior by the draws of MHAAR."""
 
     def __init__(self, question: Question, settings: Settings, chains: Chains) -> None:
-        self.question, self._settings, self._chains = question, settings, chains
-        self.samples: dict[str, Floats] = {"epsilon": np.asarray(chains.states.epsilon)}
+        states = chains.states
+        samples: dict[str, Floats] = {"epsilon": np.asarray(states.epsilon)}
         if question.strength == "free":
-            self.samples["strength"] = np.asarray(chains.states.strength)
+            samples["strength"] = np.asarray(states.strength)
         for i, name in enumerate(question.likelihood.shared):
-            self.samples[name] = np.asarray(chains.states.shared)[..., i]
-        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in self.samples.items()}
+            samples[name] = np.asarray(states.shared)[..., i]
+        stats = {"acceptance_rate": chains.info.averaged, "acceptance_rate_shift": chains.info.shift}
+        super().__init__(question.counts, samples, np.asarray(states.alpha), np.asarray(states.beta), stats)
+        self.question, self._settings, self._chains = question, settings, chains
         found, sentences = convergence(self.samples)
         kept = self.samples["epsilon"].shape[1]
         if kept < settings.draws:
@@ -91,22 +90,6 @@ class MhaarPosterior(Posterior):
         chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
         self.provenance = question.provenance("mhaar", chosen)
 
-    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
-        """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
-        at = self._choice(size, seed)
-        return {name: values.reshape(-1)[at] for name, values in self.samples.items()}
-
-    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
-        """α and β, each (size, n); with the same size and seed they belong to the parameters that `draws` gives."""
-        at = self._choice(size, seed)
-        states = self._chains.states
-        return tuple(np.asarray(v).reshape(-1, len(self.question.counts))[at] for v in (states.alpha, states.beta))  # type: ignore[return-value]
-
-    def _choice(self, size: int, seed: int) -> NDArray[np.int64]:
-        size, seed = check_draws(size, seed)
-        total = self.samples["epsilon"].size
-        return np.random.default_rng(seed).choice(total, size, replace=size > total)
-
     @overload
     def epsilon_at(self, delta: float) -> MhaarPosterior: ...
 
@@ -121,14 +104,8 @@ class MhaarPosterior(Posterior):
 
     def to_arviz(self) -> Any:
         """All draws, with the acceptance rates and the log density of (ε, s, α, β) up to a constant as sample_stats."""
-        states, info = self._chains.states, self._chains.info
-        rates = {"alpha": np.asarray(states.alpha), "beta": np.asarray(states.beta)}
-        stats: dict[str, Any] = {
-            "acceptance_rate": info.averaged,
-            "acceptance_rate_shift": info.shift,
-            "lp": self._log_density(),
-        }
-        return to_arviz(self.samples | rates, stats, self.question.counts, self.provenance)
+        self._stats = {**self._stats, "lp": self._log_density()}
+        return super().to_arviz()
 
     def _log_density(self) -> Floats:
         states, question = self._chains.states, self.question
@@ -137,7 +114,7 @@ class MhaarPosterior(Posterior):
         for name, prior in question.priors.items():
             value += priors.log_density(prior)(self.samples[name].ravel()).reshape(epsilon.shape)
         by_base = (np.asarray(rate).reshape(-1, len(self.question.counts)).T for rate in (states.alpha, states.beta))
-        with _double():
+        with double():
             columns, likelihood = Counts.of(question.counts), question.likelihood
             shared = [self.samples[name].ravel() for name in likelihood.shared]
             if shared:
@@ -209,7 +186,7 @@ def mhaar(
 
 
 def _posterior(question: Question, settings: Settings) -> MhaarPosterior:
-    with _double():
+    with double():
         posterior = MhaarPosterior(question, settings, _run(question, settings))
     warn(posterior.warnings)
     return posterior
@@ -224,8 +201,8 @@ def _run(question: Question, settings: Settings) -> Chains:
     target = Target(
         counts=columns,
         delta=jnp.asarray(question.known),
-        prior_epsilon=_doubled(question.priors["epsilon"]),
-        prior_strength=_doubled(question.priors["strength"]) if free else None,
+        prior_epsilon=doubled(question.priors["epsilon"]),
+        prior_strength=doubled(question.priors["strength"]) if free else None,
         bounds=jnp.array([priors.support("epsilon", question.priors["epsilon"]), strength_ends]),
         proposal=None if constant else proposal,
     )
@@ -279,18 +256,6 @@ def _run(question: Question, settings: Settings) -> Chains:
     step = float(jnp.exp(log_scales[0, 0])) * covariances[0].factor
     states, info = jax.tree.map(lambda *parts: np.swapaxes(np.concatenate(parts), 0, 1), *kept)
     return Chains(states, info, step @ step.T)
-
-
-@contextmanager
-def _double() -> Iterator[None]:
-    """64-bit JAX on the CPU, for the calls inside only."""
-    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
-        yield
-
-
-def _doubled(prior: Any) -> Any:
-    """The prior with its numbers as 64-bit arrays, whatever they were given as, so that one program serves them all."""
-    return jax.tree.map(lambda leaf: np.asarray(leaf, dtype=np.float64), prior)
 
 
 def _whole(name: str, value: Any, least: int) -> int:

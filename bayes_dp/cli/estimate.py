@@ -58,6 +58,7 @@ class Likelihood(StrEnum):
 class Method(StrEnum):
     exact = "exact"
     mhaar = "mhaar"
+    nuts = "nuts"
 
 
 class GroupForm(StrEnum):
@@ -108,7 +109,7 @@ def estimate(
         typer.Option(
             show_default=False,
             help="exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov"
-            " chain Monte Carlo, and is that for the others.",
+            " chain Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo.",
         ),
     ] = None,
     groups: Annotated[

@@ -112,9 +112,11 @@ def mhaar_ranks(truth, counts, delta, likelihood, seed):
 
 
 def nuts_ranks(truth, counts, delta, likelihood, seed):
-    from bayes_dp.bayes import nuts
+    from bayes_dp.bayes.hamiltonian import NutsSettings
+    from bayes_dp.bayes.nuts import draws_of
 
-    return ranks_among(nuts.samples_for(question_of(counts, delta, likelihood), 500, 500, seed), truth, seed)
+    found = draws_of(question_of(counts, delta, likelihood), NutsSettings(4, 400, 400, 0.9, seed, False))
+    return ranks_among(found.samples, truth, seed)
 
 
 def ranks_among(samples, truth, seed):

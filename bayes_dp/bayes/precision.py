@@ -1,0 +1,24 @@
+"""64-bit JAX for the calls inside only, and numbers that suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+__all__ = ["double", "doubled"]
+
+
+@contextmanager
+def double() -> Iterator[None]:
+    """64-bit JAX on the CPU, for the calls inside only."""
+    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
+def doubled(prior: Any) -> Any:
+    """The prior with its numbers as 64-bit arrays, whatever they were given as, so that one program serves them all."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf, dtype=np.float64), prior)

@@ -1,0 +1,52 @@
+"""A posterior that is given by the draws of several chains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.data import ErrorCounts
+from bayes_dp.interop import to_arviz
+from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
+
+__all__ = ["SampledPosterior"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class SampledPosterior(Posterior):
+    """`samples` holds the draws by parameter, each (chains, draws); the error rates have (chains, draws, n)."""
+
+    parameter = "epsilon"
+
+    def __init__(
+        self, counts: ErrorCounts, samples: Mapping[str, Floats], alpha: Floats, beta: Floats, stats: Mapping[str, Any]
+    ) -> None:
+        self.samples = dict(samples)
+        self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in samples.items()}
+        self._counts, self._alpha, self._beta, self._stats = counts, alpha, beta, stats
+
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
+        at = self._choice(size, seed)
+        return {name: values.reshape(-1)[at] for name, values in self.samples.items()}
+
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        """α and β, each (size, n); with the same size and seed they belong to the parameters that `draws` gives."""
+        at = self._choice(size, seed)
+        n = len(self._counts)
+        return self._alpha.reshape(-1, n)[at], self._beta.reshape(-1, n)[at]
+
+    def _choice(self, size: int, seed: int) -> Ints:
+        size, seed = check_draws(size, seed)
+        total = self.samples["epsilon"].size
+        return np.random.default_rng(seed).choice(total, size, replace=size > total)
+
+    def to_arviz(self) -> Any:
+        """All draws, with the sampler's statistics as sample_stats."""
+        rates = {"alpha": self._alpha, "beta": self._beta}
+        return to_arviz(self.samples | rates, self._stats, self._counts, self.provenance)

@@ -1,0 +1,87 @@
+"""NUTS against the exact posterior and against MHAAR, its forms, and what it refuses."""
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import region
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.nuts import nuts
+from tests.bayes.test_agreement import discrepancies, random_data
+from tests.bayes.test_correlated_posterior import COUNTS, DELTA, LEVELS, weighted_prior
+from tests.bayes.test_exact import FIXED
+
+
+@pytest.mark.parametrize("index", [1, 2, 7])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the error of a short run is taken into account
+def test_random_data_sets(index):
+    counts, delta = random_data(index)
+    sampled = bdp.estimate(counts, delta, method="nuts", seed=index, draws=800, warmup=600, progress=False)
+    found = discrepancies(sampled, bdp.estimate(counts, delta))
+    assert max(map(abs, found.values())) < 4, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", range(len(FIXED)))
+def test_golden_at_fixed_strength(row):
+    (x, n0, y, n1), delta, s, *_ = FIXED[row]
+    counts = bdp.ErrorCounts([x], n0, [y], n1)
+    sampled = bdp.estimate(counts, delta, strength=s, method="nuts", seed=row, progress=False)
+    found = discrepancies(sampled, bdp.estimate(counts, delta, strength=s))
+    assert max(map(abs, found.values())) < 4, found
+    assert sampled.diagnostics["divergences"] == 0
+
+
+@pytest.mark.parametrize("data", ["strong_attacks", "weak"])
+def test_bundled_data(data):
+    if data == "strong_attacks":
+        counts, delta = bdp.datasets.strong_attacks(), 0.01
+    else:
+        counts, delta = bdp.ErrorCounts([0, 40, 20], [20, 40, 50], [20, 0, 30], [20, 40, 60]), 0.0
+    sampled = bdp.estimate(counts, delta, method="nuts", seed=1, progress=False)
+    found = discrepancies(sampled, bdp.estimate(counts, delta))
+    assert max(map(abs, found.values())) < 4, found
+    assert sampled.diagnostics["divergences"] == 0
+    assert max(sampled.diagnostics["rhat"].values()) < 1.01
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial", "kupper_haseman"])
+def test_correlated_counts_against_weighted_draws_from_the_prior(name):
+    drawn, weight = weighted_prior(name, 1_000_000, 1)
+    post = nuts(COUNTS, DELTA, likelihood=name, seed=2, draws=1500, warmup=700, progress=False)
+    assert set(post.samples) == {"epsilon", "strength", *LIKELIHOODS[name].shared} == set(drawn)
+    for parameter, values in drawn.items():
+        order = np.argsort(values)
+        quantiles = values[order][np.searchsorted(np.cumsum(weight[order]), LEVELS)]
+        shares = post.marginals[parameter].cdf(quantiles)
+        np.testing.assert_allclose(shares, LEVELS, atol=0.035, err_msg=parameter)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_forms():
+    counts = bdp.ErrorCounts([2, 5], 20, [13, 8], 20)
+    post = nuts(counts, 0.01, chains=2, draws=200, warmup=200, progress=False, seed=4)
+    again = bdp.estimate(counts, 0.01, method="nuts", chains=2, draws=200, warmup=200, progress=False, seed=4)
+    np.testing.assert_array_equal(post.samples["epsilon"], again.samples["epsilon"])
+    epsilon, strength = (post.draws(300)[name] for name in ("epsilon", "strength"))
+    alpha, beta = post.rates(300)
+    inside = region.contains(alpha, beta, epsilon[:, None] * (1 + 1e-9), 0.01)
+    assert inside.all()
+    assert not region.contains(alpha, beta, (strength * epsilon)[:, None] * (1 - 1e-9), 0.0).all()
+    assert "(nuts)" in post.summary()
+    assert post.provenance.settings["target_accept"] == 0.9
+    stats = post.to_arviz().sample_stats
+    assert stats["diverging"].shape == (2, 200)
+    assert post.epsilon_at(0.1).provenance.known == {"delta": 0.1}
+    assert np.isfinite(bdp.check(post, size=100).elpd)
+
+
+def test_what_is_refused():
+    counts = bdp.ErrorCounts([2], 20, [13], 20)
+    with pytest.raises(bdp.InputError, match="NUTS is not defined for strength='tight'"):
+        bdp.estimate(counts, 0.01, method="nuts", strength="tight")
+    with pytest.raises(bdp.InputError, match="method='nuts' has no setting auxiliaries"):
+        bdp.estimate(counts, 0.01, method="nuts", auxiliaries="uniform")
+    with pytest.raises(bdp.InputError, match="chains must be a whole number"):
+        bdp.estimate(counts, 0.01, method="nuts", chains=0)

@@ -31,6 +31,7 @@ __all__ = ["ExactPosterior", "exact", "exact_delta"]
 Floats = NDArray[np.float64]
 
 _FAR = 1e5
+_CHECKED = 1_000_000  # challenges of a base up to which intervals were compared with their limit
 _MOST = 10**8  # challenges of a base for which the likelihood keeps its digits
 
 
@@ -121,6 +122,12 @@ class ExactPosterior(Posterior):
             self.warnings = (
                 f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
+            )
+        counts = question.counts
+        if len(counts) > 1 and max(counts.negatives.max(), counts.positives.max()) > _CHECKED:
+            self.warnings += (
+                f"a base has more than {_CHECKED} challenges, beyond which edges of the posterior can be too sharp for the"
+                " error estimate to notice: compare with method='mhaar'.",
             )
         if any(math.isnan(marginal.sd) for marginal in self.marginals.values()):
             self.warnings += (

@@ -398,3 +398,9 @@ def test_counts_beyond_the_digits_are_refused():
         bdp.InputError, match=r"at most 100000000 challenges of a base, but negatives\[1\] is 1099511627776"
     ):
         bdp.estimate(counts, 1e-3)
+
+
+def test_more_challenges_than_were_checked_are_warned_of():
+    many = bdp.ErrorCounts([300_000, 400_000], 2_000_000, [1_200_000, 900_000], 2_000_000)
+    assert "more than 1000000 challenges" in bdp.estimate(many, 1e-3).warnings[0]
+    assert bdp.estimate(bdp.ErrorCounts([3], 2_000_000, [1_200_000], 2_000_000), 1e-3).warnings == ()

@@ -126,8 +126,8 @@ class ExactPosterior(Posterior):
         counts = question.counts
         if len(counts) > 1 and max(counts.negatives.max(), counts.positives.max()) > _CHECKED:
             self.warnings += (
-                f"a base has more than {_CHECKED} challenges, beyond which edges of the posterior can be too sharp for the"
-                " error estimate to notice: compare with method='mhaar'.",
+                f"a base has more than {_CHECKED} challenges, beyond which edges of the posterior can be too sharp for"
+                " the error estimate to notice: compare with method='mhaar'.",
             )
         if any(math.isnan(marginal.sd) for marginal in self.marginals.values()):
             self.warnings += (

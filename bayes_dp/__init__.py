@@ -28,11 +28,16 @@ _HOMES = {
     "compare": "comparison",
     "estimate": "bayes.estimate",
     "Likelihood": "bayes.own",
+    "bayes_model": "bayes.model",
+    "observe_counts": "bayes.model",
+    "run_nuts": "bayes.hamiltonian",
     "check": "bayes.model_check",
     "compare_likelihoods": "bayes.likelihood_comparison",
     "plan": "planning",
     "Plan": "planning",
     "Experiment": "planning",
+    "report": "reporting",
+    "Report": "reporting",
     "datasets": "datasets",
     "region": "region",
     "tradeoff": "tradeoff",
@@ -53,7 +58,10 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
     from bayes_dp.bayes.estimate import estimate as estimate
+    from bayes_dp.bayes.hamiltonian import run_nuts as run_nuts
     from bayes_dp.bayes.likelihood_comparison import compare_likelihoods as compare_likelihoods
+    from bayes_dp.bayes.model import bayes_model as bayes_model
+    from bayes_dp.bayes.model import observe_counts as observe_counts
     from bayes_dp.bayes.model_check import check as check
     from bayes_dp.bayes.own import Likelihood as Likelihood
     from bayes_dp.bound import LowerBound as LowerBound
@@ -67,6 +75,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.planning import Experiment as Experiment
     from bayes_dp.planning import Plan as Plan
     from bayes_dp.planning import plan as plan
+    from bayes_dp.reporting import Report as Report
+    from bayes_dp.reporting import report as report
     from bayes_dp.result import Posterior as Posterior
 
 

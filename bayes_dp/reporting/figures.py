@@ -1,0 +1,110 @@
+"""The findings as pictures, and what they show in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from bayes_dp import plots
+from bayes_dp.checks import InputError
+from bayes_dp.reporting.document import Figure
+from bayes_dp.reporting.drawing import svg_of, unstyled
+from bayes_dp.reporting.findings import Findings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["figures"]
+
+_WIDTH = 5.2  # inches
+_POINTS = 1000  # draws of a chain that are drawn
+
+
+def figures(found: Findings) -> dict[str, Figure]:
+    """By name; `trace` and `rank` only where the posterior is by sampling."""
+    return {figure.name: figure for figure in _figures(found)}
+
+
+def _figures(found: Findings) -> Iterator[Figure]:
+    post, prob = found.posterior, found.prob
+    low, high = found.interval
+    share = f"{100 * prob:g}%"
+    yield _figure(
+        "density",
+        "What the counts have taught about ε. The dashed line is the prior, what was believed of ε before; the solid"
+        f" one the posterior. The bars below are the {share} intervals, with dots at the medians.",
+        f"The posterior density of ε at δ = {found.delta:g}, with its median at {post.median:.3g} and {share} of it"
+        f" between {low:.3g} and {high:.3g}, beside the density of its prior.",
+        lambda ax: _density(post, ax, prob),
+        3.3,
+    )
+    yield _figure(
+        "rates",
+        "The attacks. A dot is a challenge base: how often the attack took a non-member for a member, and a member for"
+        f" a non-member, each with an exact {share} confidence interval. Guessing at random is on the dotted line. The"
+        " further below it, the more is given away: no true rates may be below the boundary, which is shaded, the"
+        " darker the more probable.",
+        f"The observed false positive and false negative rates of {_bases(found)}, and below them the boundary that ε"
+        f" sets, at ε = {post.median:.3g} in the middle of its posterior.",
+        lambda ax: plots.roc_plane(found.counts, ax, post=post, prob=prob),
+        5.6,
+    )
+    rows = [row for row in found.comparison.rows if row.kind != "refused" and row.parameter == "epsilon"]
+    if rows:
+        yield _figure(
+            "forest",
+            "What each method says of ε. Only the upper ends of posteriors speak of ε from above. What is hollow, grey"
+            " or broken does not hold as it stands.",
+            "A line for each method: "
+            + "; ".join(f"{row.method}, {row.kind.replace('_', ' ')}, {_ends(row.lower, row.upper)}" for row in rows)
+            + ". The same numbers are in the table of the methods.",
+            lambda ax: plots.forest(found.comparison, ax),
+            1.6 + 0.24 * len(rows),
+        )
+    if hasattr(post, "samples"):
+        chains = post.samples["epsilon"]
+        count, step = len(chains), -(-chains.shape[1] // _POINTS)
+        yield _figure(
+            "trace",
+            f"{'The draws' if step == 1 else f'Every draw in {step}'} of ε in their order, a line for each chain. They"
+            " should look like noise around one level.",
+            f"The draws of ε by {count} chains in their order.",
+            lambda ax: plots.trace(chains[:, ::step], ax, "epsilon"),
+            2.6,
+        )
+        yield _figure(
+            "rank",
+            "The ranks of each chain's draws of ε among those of all. The lines should follow each other and be flat.",
+            f"Histograms of the ranks of the draws of ε, one for each of {count} chains.",
+            lambda ax: plots.rank(post, ax),
+            2.8,
+        )
+
+
+def _figure(name: str, caption: str, description: str, draw: Callable[[Axes], Any], height: float) -> Figure:
+    def svg() -> str:
+        from matplotlib.figure import Figure as Canvas
+
+        with unstyled():
+            canvas = Canvas(figsize=(_WIDTH, height), layout="constrained")
+            draw(canvas.subplots())
+            return svg_of(canvas, name, description)
+
+    return Figure(name, caption, description, svg)
+
+
+def _density(post: Any, ax: Axes, prob: float) -> None:
+    """Prior and posterior; the posterior alone where the prior cannot be read back from its description."""
+    try:
+        plots.prior_posterior(post, ax, prob=prob)
+    except InputError:
+        plots.posterior(post, ax, prob=prob)
+
+
+def _bases(found: Findings) -> str:
+    return "1 challenge base" if len(found.counts) == 1 else f"{len(found.counts)} challenge bases"
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    first = "infinity" if low is None else f"{low:.3g}"
+    return f"at least {first}" if high is None else f"{first} to {high:.3g}"

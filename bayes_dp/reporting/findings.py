@@ -1,0 +1,93 @@
+"""What a report is about: all that is computed from the counts, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.model_check import ModelCheck, check
+from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.comparison import compare
+from bayes_dp.comparison_table import Comparison, Row
+from bayes_dp.data import ErrorCounts
+from bayes_dp.reporting.sensitivity import Variation, variations
+from bayes_dp.result import Posterior
+
+__all__ = ["Findings", "find"]
+
+# The lower bound to be quoted, chosen by the design and not by its value, which would be choosing after looking.
+_QUOTED = {"repeated": "clopper-pearson", "one_run": "one-run"}
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The counts, what was asked of them, and what came out."""
+
+    counts: ErrorCounts
+    posterior: Posterior
+    comparison: Comparison
+    check: ModelCheck | None
+    unchecked: str  # why there is no check of the model, a sentence; empty where there is one
+    variations: tuple[Variation, ...]
+    delta: float
+    prob: float
+    seed: int
+    options: Mapping[str, Any]  # of `estimate`, as they were given
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.posterior.interval(self.prob)
+
+    @property
+    def quoted(self) -> Row | None:
+        """The lower bound that fits the design, for all bases; None where no method is valid for it."""
+        name = _QUOTED.get(self.counts.design)
+        rows = self.comparison.select(name, "all") if name else ()
+        return rows[0] if rows and rows[0].valid else None
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Why the answer should not be taken as it stands, a sentence each."""
+        doubts = self.check.advice if self.check is not None and self.check.doubtful else ()
+        return tuple(filter(None, (self.posterior.caution, *self.posterior.warnings, *doubts)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in full precision, fit for JSON."""
+        return {
+            "question": {"delta": self.delta, "prob": self.prob, "seed": self.seed},
+            "data": self.counts.to_dict() | {"digest": self.counts.digest()},
+            "posterior": self.posterior.to_dict(self.prob),
+            "comparison": self.comparison.to_dict(),
+            "model_check": None if self.check is None else self.check.to_dict(),
+            "sensitivity": [asdict(variation) for variation in self.variations],
+        }
+
+
+def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Mapping[str, Any]) -> Findings:
+    """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    seed = seed_of(seed)
+    asked = dict(options)
+    if options["method"] not in (None, "exact") or options["likelihood"] != "binomial" or options.get("groups"):
+        asked["seed"] = seed  # only samplers have one
+    post = estimate(counts, delta, **asked)
+    checked, unchecked = None, ""
+    try:
+        checked = check(post, seed=seed)
+    except InputError as error:  # a likelihood of one's own need not have what a check needs
+        unchecked = f"The model was not checked: {error}."
+    priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
+    return Findings(
+        counts=counts,
+        posterior=post,
+        comparison=compare(counts, delta, (1 + prob) / 2, per_base=False, **priors),
+        check=checked,
+        unchecked=unchecked,
+        variations=variations(post, counts, options, prob),
+        delta=post.provenance.known["delta"],
+        prob=prob,
+        seed=seed,
+        options=options,
+    )

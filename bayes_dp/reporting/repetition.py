@@ -1,0 +1,61 @@
+"""How a report is made again: the command, and the lines of Python."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from bayes_dp.bayes.priors import describe
+from bayes_dp.reporting.document import Code, shown
+from bayes_dp.reporting.findings import Findings
+
+__all__ = ["repetition"]
+
+_DEFAULTS = {
+    "prior_epsilon": None,
+    "prior_strength": None,
+    "strength": "free",
+    "likelihood": "binomial",
+    "method": None,
+}
+_SIMPLE = (str, int, float, bool)
+
+
+def repetition(found: Findings, title: str | None, source: str | None) -> dict[str, Code]:
+    """The command only where one would give the same report: from a file, and without settings of Python's own."""
+    options = {k: _text(k, v) for k, v in found.options.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
+    common = {"prob": found.prob, **options, "seed": found.seed, "title": title}
+    codes = {"python": Code("python", "The same in Python:", _python(found, common, source))}
+    if source is not None and options.keys() <= _DEFAULTS.keys() and isinstance(found.options["likelihood"], str):
+        codes = {"command": Code("command", "On the command line:", _command(found, common, source))} | codes
+    return codes
+
+
+def _text(name: str, value: Any) -> Any:
+    """An option as it can be written down; a prior or a likelihood of one's own by its description."""
+    if value is None or isinstance(value, _SIMPLE):
+        return value
+    return describe(value) if name.startswith("prior") else getattr(value, "name", str(value))
+
+
+def _command(found: Findings, options: Mapping[str, Any], source: str) -> str:
+    words = ["bayes-dp", "report", source, "--delta", repr(found.delta), "--design", found.counts.design]
+    if found.counts.examples is not None:
+        words += ["--examples", str(found.counts.examples)]
+    for name, value in options.items():
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", value if isinstance(value, str) else repr(value)]
+    return shown(shlex.join([*words, "-o", "report.html"]))
+
+
+def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> str:
+    counts = found.counts
+    if source in (None, "-"):
+        read = f"counts = ...  # the bdp.ErrorCounts of design {counts.design!r} whose digest() is {counts.digest()!r}"
+    else:
+        examples = "" if counts.examples is None else f", examples={counts.examples}"
+        read = f"counts = bdp.ErrorCounts.read({source!r}, design={counts.design!r}{examples})"
+    given = "".join(f", {k}={v!r}" for k, v in (*options.items(), ("source", source)) if v is not None)
+    lines = ["import bayes_dp as bdp", read, f"bdp.report(counts, {found.delta!r}{given}).save('report.html')"]
+    return "\n".join(map(shown, lines))

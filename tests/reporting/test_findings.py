@@ -1,0 +1,220 @@
+"""The numbers of a report are those of the functions that it calls, and its statements fit the counts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.bayes.convergence import ConvergenceWarning
+from bayes_dp.bayes.priors import parse
+from bayes_dp.checks import InputError
+from bayes_dp.reporting.document import Items, Paragraph, Table
+from bayes_dp.reporting.sensitivity import _quantiles, _reweighted
+from bayes_dp.tradeoff import approx_dp
+
+
+def tables(report: bdp.Report) -> dict[str, Table]:
+    pieces = (piece for section in report.document.sections for piece in section.pieces)
+    return {piece.name: piece for piece in pieces if isinstance(piece, Table)}
+
+
+def lead(report: bdp.Report) -> str:
+    return next(p.text for p in report.document.sections[0].pieces if isinstance(p, Paragraph) and p.tone == "lead")
+
+
+def points(report: bdp.Report) -> str:
+    return " ".join(e for p in report.document.sections[0].pieces if isinstance(p, Items) for e in p.entries)
+
+
+def test_the_numbers_are_those_of_the_functions(hostile, counts):
+    found = hostile.to_dict()
+    post = bdp.estimate(counts, 1e-3)
+    assert found["posterior"] == post.to_dict(0.9)
+    assert found["comparison"] == bdp.compare(counts, 1e-3, 0.95, per_base=False).to_dict()
+    assert found["model_check"] == bdp.check(post, seed=0).to_dict()
+    assert found["data"] == counts.to_dict() | {"digest": counts.digest()}
+    assert found["question"] == {"delta": 1e-3, "prob": 0.9, "seed": 0}
+    changes = {
+        "prior of ε: HalfNormal(1)": {"prior_epsilon": "HalfNormal(1)"},
+        "prior of ε: HalfNormal(5)": {"prior_epsilon": "HalfNormal(5)"},
+        "prior of ε: HalfNormal(10)": {"prior_epsilon": "HalfNormal(10)"},
+        "prior of s: Beta(1, 4)": {"prior_strength": "Beta(1, 4)"},
+        "prior of s: Beta(4, 1)": {"prior_strength": "Beta(4, 1)"},
+        "strength: 0": {"strength": 0},
+        "strength: 0.5": {"strength": 0.5},
+        "strength: tight": {"strength": "tight"},
+    }
+    assert [row["change"] for row in found["sensitivity"]] == list(changes)
+    for row, options in zip(found["sensitivity"], changes.values(), strict=True):
+        other = bdp.estimate(counts, 1e-3, **options)
+        assert (row["low"], row["median"], row["high"]) == (*other.interval(0.9)[:1], other.median, other.interval()[1])
+
+
+def test_the_text_says_these_numbers(hostile, counts):
+    low, high = hostile.posterior.interval(0.9)
+    assert lead(hostile).startswith(f"With 90% probability, ε is between {low:.3g} and {high:.3g}, at δ = 0.001.")
+    bound = bdp.audits.clopper_pearson(counts, 1e-3, confidence=0.95).value
+    assert f"rule out an ε below {bound:.3g} with confidence 95% (clopper-pearson)" in points(hostile)
+    assert f"That an ε between {bound:.3g} and {low:.3g} is improbable holds only under" in points(hostile)
+    found = tables(hostile)
+    for cells, epsilon in zip(found["meaning"].rows, (low, hostile.posterior.median, high), strict=True):
+        expected = [f"{100 * (1 - float(approx_dp(rate, epsilon, 1e-3))):.3g}%" for rate in (0.001, 0.01, 0.1)]
+        assert list(cells[1:]) == expected
+    assert [row[1:] for row in found["bases"].rows] == [
+        ("40 of 100", "30 of 100"), ("12 of 90", "60 of 100"), ("7 of 100", "80 of 100"), ("30 of 100", "45 of 100"),
+        ("5 of 100", "90 of 100"),
+    ]  # fmt: skip
+    assert [row[0] for row in found["comparison"].rows] == [
+        row.method for row in hostile.findings.comparison.rows if row.kind != "refused"
+    ]
+    text = hostile.markdown
+    for row in hostile.findings.comparison.rows:
+        assert row.method in text
+    assert "94 of these" not in text
+    assert "Of 490 runs without the example in question, 94 were wrongly taken for runs with it (19.2%," in text
+
+
+def test_every_assumption_is_told(hostile, sampled):
+    for report in (hostile, sampled):
+        entries = [e for s in report.document.sections for p in s.pieces if isinstance(p, Items) for e in p.entries]
+        assert set(report.posterior.assumptions) <= set(entries)
+        assert {s for row in report.findings.comparison.rows for s in row.assumptions} <= set(entries)
+        assert set(report.findings.check.advice) <= set(entries)
+
+
+def test_cross_fed_counts_are_not_told_as_if_they_were_independent():
+    counts = bdp.datasets.mnist_a4()[:4]
+    made = bdp.report(counts, 1e-3, prob=0.8)
+    assert lead(made).startswith("Under a model that should not be taken as it stands (see the warnings), ε is between")
+    warned = [p.text for p in made.document.sections[0].pieces if isinstance(p, Paragraph) and p.tone == "warning"]
+    assert made.posterior.caution in warned
+    assert "No lower bound in this report is valid for the way these counts arose" in points(made)
+    assert "confidence" not in points(made)
+
+
+def test_guesses_on_one_model():
+    counts = bdp.ErrorCounts(40, 100, 30, 100, design="one_run", examples=300)
+    made = bdp.report(counts, 1e-5)
+    bound = made.findings.comparison.select("one-run")[0].lower
+    assert f"rule out an ε below {bound:.3g} with confidence 95% (one-run)" in points(made)
+    assert "by its own fair coin" in points(made)
+    assert "There were 300 examples, guessed or not." in made.markdown
+
+
+def test_a_bound_of_zero_and_one_above_the_interval():
+    nothing = bdp.report(bdp.ErrorCounts([48, 50], 100, [51, 52], 100), 1e-3)
+    assert "is 0: by themselves the counts rule out no ε at all" in points(nothing)
+    # Of one attack that shows much and nine that show nothing, said to be the strongest possible.
+    mixed = bdp.ErrorCounts([1, *[50] * 9], 100, [1, *[50] * 9], 100)
+    made = bdp.report(mixed, 1e-3, strength="tight")
+    low, high = made.posterior.interval(0.9)
+    assert made.findings.quoted.lower > high
+    assert f"All of the interval from {low:.3g} to {high:.3g} is below that bound." in points(made)
+    assert made.findings.check.doubtful
+    assert set(made.findings.check.advice) <= set(made.findings.cautions)
+
+
+def test_other_options(counts):
+    made = bdp.report(counts[0], 1e-3, prob=0.8, prior_epsilon="Gamma(2, 1)", strength=0.5)
+    post = bdp.estimate(counts[0], 1e-3, prior_epsilon="Gamma(2, 1)", strength=0.5)
+    assert made.to_dict()["posterior"] == post.to_dict(0.8)
+    changes = [variation.change for variation in made.findings.variations]
+    assert "prior of ε: the usual one" in changes
+    assert not [change for change in changes if "prior of s" in change or change == "strength: 0.5"]
+    usual = bdp.estimate(counts[0], 1e-3, strength=0.5).interval(0.8)
+    free = bdp.estimate(counts[0], 1e-3, prior_epsilon="Gamma(2, 1)").interval(0.8)
+    by_change = {v.change: (v.low, v.high) for v in made.findings.variations}
+    assert by_change["prior of ε: the usual one"] == usual
+    assert by_change["strength: free"] == free
+    assert made.findings.comparison.confidence == pytest.approx(0.9)
+    assert "its strength 0.5" in made.markdown
+
+
+def test_many_bases_are_counted_and_the_first_are_listed():
+    made = bdp.report(bdp.ErrorCounts([10] * 70, 100, [50] * 70, 100), 1e-3, strength=0.0)
+    table = tables(made)["bases"]
+    assert len(table.rows) == 60
+    assert "The first 60 of 70 are here" in table.caption
+    assert len(made.to_dict()["data"]["false_positives"]) == 70
+
+
+def test_a_sampled_report(sampled):
+    rows = {row[0]: row for row in tables(sampled)["chains"].rows}
+    assert set(rows) == {"ε", "s"}
+    assert rows["ε"][1] == f"{sampled.posterior.diagnostics['rhat']['epsilon']:.4f}"
+    for sentence in sampled.posterior.warnings:
+        assert sentence in sampled.findings.cautions
+    assert sampled.posterior.provenance.settings["seed"] == 3
+    names = [getattr(piece, "name", "") for section in sampled.document.sections for piece in section.pieces]
+    assert {"trace", "rank", "density", "rates", "forest"} <= set(names)
+    assert "strength: free, with independent binomial counts" in [v.change for v in sampled.findings.variations]
+
+
+def test_reweighted_draws_are_near_the_exact_answer(counts):
+    """Draws of an exact posterior, so that the only error is that of reweighting."""
+    post = bdp.estimate(counts, 1e-3)
+    for parameter, prior in (("epsilon", "HalfNormal(1)"), ("epsilon", "HalfNormal(5)"), ("strength", "Beta(4, 1)")):
+        found = _reweighted(post, parameter, parse(prior), 0.9, "", "")
+        other = bdp.estimate(counts, 1e-3, **{f"prior_{parameter}": prior})
+        width = np.diff(other.interval(0.9))[0]
+        np.testing.assert_allclose((found.low, found.high), other.interval(0.9), atol=0.05 * width)
+        assert found.median == pytest.approx(other.median, abs=0.05 * width)
+
+
+def test_draws_that_do_not_tell_are_not_asked(counts):
+    post = bdp.estimate(counts, 1e-3, prior_epsilon="Uniform(0, 2)")
+    assert _reweighted(post, "epsilon", parse("HalfNormal(10)"), 0.9, "", "wide").low is None
+    weak = bdp.estimate(bdp.ErrorCounts(40, 100, 50, 100), 1e-3)  # its upper tail is that of the prior
+    found = _reweighted(weak, "epsilon", parse("HalfNormal(10)"), 0.9, "", "wide")
+    assert found.low is None
+    assert "too few of the draws" in found.meaning
+
+
+def test_weighted_quantiles_are_those_of_repeated_values():
+    rng = np.random.default_rng(1)
+    values, times = rng.normal(size=50), rng.integers(0, 6, 50)
+    repeated = np.repeat(values, times)
+    for p in (0.05, 0.31, 0.5, 0.95):
+        expected = np.quantile(repeated, p, method="inverted_cdf")
+        assert _quantiles(values, times / times.sum(), (p,)) == [expected]
+
+
+def test_a_likelihood_that_cannot_be_checked_is_said_so(counts):
+    own = bdp.Likelihood("square", lambda c, a, b: -(((c.x / c.n0 - a) ** 2 + (c.y / c.n1 - b) ** 2) * 500))
+    settings = {"chains": 2, "draws": 60, "warmup": 100, "progress": False}
+    with pytest.warns(ConvergenceWarning):
+        made = bdp.report(counts[:2], 1e-3, likelihood=own, source="counts.csv", **settings)
+    assert made.findings.check is None
+    assert made.findings.unchecked.startswith("The model was not checked: the likelihood square has no sampler")
+    assert made.to_dict()["model_check"] is None
+    assert "The model was not checked" in made.markdown
+    assert "its likelihood is square" in made.markdown
+    assert "bayes-dp report counts.csv" not in made.markdown  # no command line has this likelihood
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"delta": 1.5}, "delta must lie in"),
+        ({"prob": 1.0}, "prob must lie in"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"likelihood": "poisson"}, "likelihood must be one of|method='exact' is for|poisson"),
+        ({"title": 3}, "title must be text, not 3"),
+        ({"source": 3}, "source must be text, not 3"),
+        ({"speed": 3}, "speed"),
+    ],
+)
+def test_bad_input(counts, arguments, message):
+    with pytest.raises(InputError, match=message):
+        bdp.report(counts, **{"delta": 1e-3} | arguments)
+
+
+def test_json_is_finite(hostile, sampled):
+    for report in (hostile, sampled):
+        found = json.loads(report.json, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+        assert found["posterior"]["kind"] == "posterior"
+        assert found["data"]["digest"] == report.findings.counts.digest()
+    assert "\u202e" not in hostile.to_dict()["title"]

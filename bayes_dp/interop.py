@@ -71,12 +71,14 @@ def psis(log_weights: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float6
     """Pareto-smoothed importance sampling: log weights (n, size) made steady and to sum to one, and k of each row."""
     given = np.asarray(log_weights, dtype=np.float64)
     az = _arviz()
-    if hasattr(az, "psislw"):
-        smooth, k = az.psislw(given)
-    else:
-        from arviz_stats.base import array_stats
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of weights so uneven that k tells
+        if hasattr(az, "psislw"):
+            smooth, k = az.psislw(given)
+        else:
+            from arviz_stats.base import array_stats
 
-        smooth, k = array_stats.psislw(given, axis=-1)
+            smooth, k = array_stats.psislw(given, axis=-1)
     smooth = np.asarray(smooth)
     smooth = smooth - np.logaddexp.reduce(smooth, axis=1, keepdims=True)
     return smooth, np.atleast_1d(np.asarray(k, dtype=np.float64))

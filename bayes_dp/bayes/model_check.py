@@ -116,6 +116,8 @@ class ModelCheck:
 def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelCheck:
     """Whether the likelihood and the layer fit the counts that the posterior was made from, by `size` of its draws."""
     question: Question | None = getattr(posterior, "question", None)
+    if question is None and isinstance(posterior, Posterior):
+        raise InputError("check is not made for the hierarchical form of groups; take groups='aggregate'")
     if question is None:
         raise InputError(f"check is for a posterior of bayes_dp.estimate, not {type(posterior).__name__}")
     draws = posterior.draws(size, seed)

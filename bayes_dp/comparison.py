@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bayes_dp.audits import intervals
+from bayes_dp.audits.compositional import compositional
 from bayes_dp.audits.f_dp import f_dp
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.panoramia import panoramia
-from bayes_dp.audits.zero_run import compositional
+from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison_table import Comparison, Row
 from bayes_dp.data import DESIGNS, ErrorCounts
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.result import Posterior
 
 __all__ = ["Comparison", "Inputs", "Method", "Row", "compare", "methods", "register"]
@@ -39,6 +41,7 @@ class Inputs:
     confidence: float
     overlap: float | None = None  # η: every propensity lies between it and 1 − η
     baseline: ErrorCounts | None = None  # decisions on the same examples without the model
+    scores: GuessTable | None = None  # of the same examples, with propensities
     prior_epsilon: Any = None
     prior_strength: Any = None
 
@@ -85,6 +88,7 @@ def compare(
     *,
     overlap: float | None = None,
     baseline: ErrorCounts | None = None,
+    scores: GuessTable | None = None,
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     per_base: bool = True,
@@ -98,6 +102,7 @@ def compare(
     delta, confidence : of all bounds; the confidence is above 1/2.
     overlap : for zero-run bounds: each example is a member with a probability between this and one minus this.
     baseline : for PANORAMIA: the counts of decisions made without the model, where the non-members are generated.
+    scores : for zero-run bounds: the attack's scores of the examples behind the counts, with propensities.
     prior_epsilon, prior_strength : of the posterior, see `estimate`.
     per_base : whether there are rows for each base.
     names : the methods wanted, all by default.
@@ -106,11 +111,14 @@ def compare(
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     if baseline is not None and not isinstance(baseline, ErrorCounts):
         raise InputError(f"baseline must be ErrorCounts, not {type(baseline).__name__}")
+    if scores is not None and (not isinstance(scores, GuessTable) or scores.propensity is None):
+        raise InputError("scores must be a GuessTable with propensities")
     inputs = Inputs(
         delta=one_number("delta", delta, 0.0, 1.0, high_open=True),
         confidence=one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True),
         overlap=None if overlap is None else one_number("overlap", overlap, 0.0, 0.5, low_open=True),
         baseline=baseline,
+        scores=scores,
         prior_epsilon=prior_epsilon,
         prior_strength=prior_strength,
     )
@@ -206,9 +214,11 @@ def _unequal(counts: ErrorCounts, inputs: Inputs) -> str:
 
 
 def _no_coin(counts: ErrorCounts, inputs: Inputs) -> str:
-    if inputs.overlap in (None, 0.5):
-        return ""
-    return "An overlap was given, so that memberships were no fair coins; zero-run bounds allow for that."
+    if inputs.overlap not in (None, 0.5):
+        return "An overlap was given, so that memberships were no fair coins; zero-run bounds allow for that."
+    if inputs.scores is not None and inputs.scores.propensity is not None and (inputs.scores.propensity != 0.5).any():
+        return "Propensities were given, so that memberships were no fair coins; zero-run bounds allow for that."
+    return ""
 
 
 def _no_coin_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
@@ -217,6 +227,14 @@ def _no_coin_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
 
 def _no_overlap(counts: ErrorCounts, inputs: Inputs) -> str:
     return "" if inputs.overlap is not None else "No overlap of the propensities was given."
+
+
+def _no_scores(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "" if inputs.scores is not None else "No scores with propensities were given."
+
+
+def _no_scores_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "A Gaussian mechanism has no finite ε at δ = 0." if inputs.delta == 0 else _no_scores(counts, inputs)
 
 
 register(Method("posterior", _posterior("free"), DESIGNS))
@@ -287,6 +305,23 @@ _register_of_guesses(
         confidence=given.confidence,
     ),
     _no_overlap,
+    "it is for guesses on one model.",
+)
+_register_of_guesses(
+    "zero-run",
+    lambda counts, given: zero_run(given.scores, given.delta, confidence=given.confidence),  # type: ignore[arg-type]
+    _no_scores,
+    "it is for guesses on one model.",
+)
+_register_of_guesses(
+    "zero-run-gaussian",
+    lambda counts, given: zero_run(
+        given.scores,  # type: ignore[arg-type]
+        given.delta,
+        family="gaussian",
+        confidence=given.confidence,
+    ),
+    _no_scores_or_no_delta,
     "it is for guesses on one model.",
 )
 _register_of_guesses(

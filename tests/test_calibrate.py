@@ -42,6 +42,9 @@ def small(monkeypatch):
     for module in ("guesses", "rates"):
         monkeypatch.setattr(f"bayes_dp.calibrate.{module}.SIZES", (200,))
     monkeypatch.setattr("bayes_dp.calibrate.mechanisms.MECHANISMS", FEW)
+    for name, value in {"EXAMPLES": 60, "GUESSES": 40, "SAMPLE": 3}.items():
+        monkeypatch.setattr(f"bayes_dp.calibrate.shifted.{name}", value)
+    monkeypatch.setattr("bayes_dp.calibrate.shifted.SHIFTS", {"mild shift": (0.5, False)})
 
 
 def expit(x):

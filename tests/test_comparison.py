@@ -16,7 +16,22 @@ CROSSED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, design="cross_fe
 ONE_RUN = bdp.ErrorCounts([20], 100, [30], 100, design="one_run", examples=1000)
 DATA = {"repeated": REPEATED, "cross_fed": CROSSED, "one_run": ONE_RUN}
 BASELINE = bdp.ErrorCounts([45], 100, [50], 100, design="one_run", examples=1000)
-WAYS = {"alone": {}, "with overlap": {"overlap": 0.4}, "with baseline": {"baseline": BASELINE}}
+
+
+def scores(shift=1.0):
+    rng = np.random.default_rng(0)
+    logit = shift * rng.normal(size=1000)
+    member = rng.random(1000) < 1 / (1 + np.exp(-logit))
+    return bdp.GuessTable(member + 0.3 * rng.normal(size=1000), member, 1 / (1 + np.exp(-logit)))
+
+
+SCORES = scores()
+WAYS = {
+    "alone": {},
+    "with overlap": {"overlap": 0.4},
+    "with baseline": {"baseline": BASELINE},
+    "with scores": {"scores": SCORES},
+}
 
 
 def table(design, delta=1e-3, confidence=0.95, **others):
@@ -27,7 +42,9 @@ def table(design, delta=1e-3, confidence=0.95, **others):
 
 
 def needs(name):
-    return {"overlap": 0.4} if name == "zero-run-compositional" else {}
+    if name == "zero-run-compositional":
+        return {"overlap": 0.4}
+    return {"scores": SCORES} if name.startswith("zero-run") else {}
 
 
 def answered(design, name, delta=1e-3, confidence=0.95):
@@ -107,9 +124,9 @@ COINS = {"one-run", "one-run-exact", "f-dp-gaussian", "f-dp-laplace", "panoramia
 
 def test_designs():
     intervals = {"joint-beta", "clopper-pearson", "jeffreys", "katz", "accuracy"}
-    guesses = COINS | {"zero-run-compositional"}
+    guesses = COINS | {"zero-run-compositional", "zero-run", "zero-run-gaussian"}
     for design, refused in (("repeated", guesses), ("cross_fed", guesses), ("one_run", intervals)):
-        found = table(design, overlap=0.5)
+        found = table(design, overlap=0.5, scores=scores(0.0))
         assert {row.method for row in found.rows if row.kind == "refused"} == refused
         for name in refused:
             (row,) = found.select(name)
@@ -125,8 +142,12 @@ def test_designs():
 def test_what_else_a_method_needs():
     (row,) = table("one_run").select("zero-run-compositional")
     assert row.reason == "No overlap of the propensities was given."
-    (row,) = table("one_run", delta=0.0).select("f-dp-gaussian")
-    assert "no finite" in row.reason
+    for name in ("zero-run", "zero-run-gaussian"):
+        (row,) = table("one_run").select(name)
+        assert row.reason == "No scores with propensities were given."
+    for name in ("f-dp-gaussian", "zero-run-gaussian"):
+        (row,) = table("one_run", delta=0.0, scores=SCORES).select(name)
+        assert "no finite" in row.reason
     unequal = bdp.ErrorCounts([1, 2], [10, 20], [1, 2], [10, 30])
     rows = compare(unequal, 0.0, names=["accuracy"]).rows
     assert [row.kind for row in rows] == ["lower_bound", "refused", "refused"]
@@ -134,8 +155,10 @@ def test_what_else_a_method_needs():
     assert row.kind == "estimate"
     assert (row.lower, row.level, row.valid) == (None, None, False)
     assert "bounds nothing" in row.reason
-    for row in table("one_run", overlap=0.4).rows:
-        assert ("no fair coins" in row.reason) == (row.method in COINS)
+    for given in ({"overlap": 0.4}, {"scores": SCORES}):
+        for row in table("one_run", **given).rows:
+            assert ("no fair coins" in row.reason) == (row.method in COINS)
+    assert table("one_run", scores=scores(0.0)).select("one-run")[0].valid
     assert table("one_run").select("panoramia")[0].kind == "lower_bound"
 
 
@@ -158,6 +181,10 @@ def test_the_numbers_are_those_of_the_methods():
     assert one.select("panoramia")[0].value == bdp.audits.panoramia(ONE_RUN, delta=1e-3).value
     shifted = table("one_run", overlap=0.4).select("zero-run-compositional")[0]
     assert shifted.value == bdp.audits.compositional(guesses, 1e-3, overlap=0.4).value
+    found = table("one_run", scores=SCORES)
+    assert found.select("zero-run")[0].value == bdp.audits.zero_run(SCORES, 1e-3).value > 0
+    gaussian = bdp.audits.zero_run(SCORES, 1e-3, family="gaussian").value
+    assert found.select("zero-run-gaussian")[0].value == gaussian > 0
 
 
 def test_without_the_bases():
@@ -236,6 +263,8 @@ def test_frame():
         (lambda: compare(REPEATED, 0.0, 0.5), r"confidence must lie in \(0.5, 1\)"),
         (lambda: compare(REPEATED, 0.0, overlap=0.7), "overlap must lie"),
         (lambda: compare(REPEATED, 0.0, baseline=3), "baseline must be ErrorCounts"),
+        (lambda: compare(REPEATED, 0.0, scores=3), "scores must be a GuessTable with propensities"),
+        (lambda: compare(REPEATED, 0.0, scores=bdp.GuessTable([1.0], [True])), "scores must be a GuessTable with prop"),
         (lambda: compare(REPEATED, 0.0, names=["katz", "magic"]), "no method 'magic'; the methods are posterior,"),
         (lambda: Comparison.from_dict({"rows": []}), "not a comparison"),
         (lambda: Comparison.from_dict({}), "not a comparison"),

@@ -2,5 +2,16 @@
 
 from bayes_dp.attacks.lira import choose_target, measure, measure_fast
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected, guess
+from bayes_dp.attacks.shifted import call_members
 
-__all__ = ["Bonferroni", "Fixed", "Split", "Uncorrected", "choose_target", "guess", "measure", "measure_fast"]
+__all__ = [
+    "Bonferroni",
+    "Fixed",
+    "Split",
+    "Uncorrected",
+    "call_members",
+    "choose_target",
+    "guess",
+    "measure",
+    "measure_fast",
+]

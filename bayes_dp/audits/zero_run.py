@@ -1,70 +1,278 @@
-"""Zero-run audits: members and non-members that may come from different laws, after the model has been trained.
+"""The zero-run audit: a lower bound for a model that is trained already, from members and non-members that may differ.
 
-Compositional form (Corollary 1 of Zero-Run). Where every example's propensity π, its chance of being a member given its
-features, lies in [η, 1−η], what the features tell is as a randomized response with ε_DS = log((1−η)/η), up to a chance
-δ_DS that it does not. Membership given features and model is then (ε+ε_DS, 1−(1−δ)(1−δ_DS))-DP, and a one-run bound
-of that less ε_DS is one of ε.
+Given its features each example is a member with a probability that need not be ½, its propensity. What the features
+tell is taken off guess by guess (Ceberé, Even, Bleistein, Bellet, "Privacy auditing with zero (0) training run"). There
+are three forms:
+
+    untampered      for pure ε-DP: a tail of the Poisson binomial law (Theorem D.1), module `conditional`
+    tampered        for (ε, δ)-DP and Gaussian DP: guesses are kept by coins (Theorem 5.1), modules `tampering` and
+                    `conditional`
+    compositional   the worst propensity counts for all (Corollary 1), module `compositional`
+
+The first two are directional unless that is switched off: a guess against its propensity needs no discount. By default
+the untampered form is taken for pure ε-DP, and the tampered one for all else.
+
+A tampered bound depends on its coins. They are drawn with `seed`, one uniform number for each example, whatever the
+number of guesses. `derandomised` does without: it takes twice the mean p-value over all coins for ε, and the median
+number of kept guesses at half the error probability for μ. Both are valid, at the price of the 2.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayes_dp.audits.choice import as_guesses, choose
-from bayes_dp.audits.one_run import lower_bounds
+from bayes_dp.attacks.scores import Bonferroni, Sides
+from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.shifted import Calls, call_members
+from bayes_dp.audits.choice import Choice, choose
+from bayes_dp.audits.compositional import compositional
+from bayes_dp.audits.conditional import (
+    Form,
+    Parameter,
+    bounds_for_propensities,
+    chosen_form,
+    expected_bound,
+    median_bound,
+)
+from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
 from bayes_dp.bound import LowerBound
-from bayes_dp.checks import one_number
-from bayes_dp.data import ErrorCounts
-from bayes_dp.guesses import Guesses
+from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.result import Provenance
+from bayes_dp.table import show
+from bayes_dp.tradeoff import Gaussian
 
-__all__ = ["compositional"]
+__all__ = ["FAR", "uniforms", "zero_run"]
+
+FloatArray = NDArray[np.float64]
+AnyForm = Literal["untampered", "tampered", "compositional"]
+
+FAR = 0.01  # propensities below this or above 1 − this: the features alone all but decide
 
 
-def compositional(
-    guesses: Guesses | ErrorCounts,
-    delta: float,
+def zero_run(
+    guesses: Calls | GuessTable,
+    delta: float | None = None,
     *,
-    overlap: float,
+    family: Literal["approx", "gaussian"] = "approx",
+    form: AnyForm | None = None,
+    directional: bool = True,
+    known: bool = True,
+    derandomised: bool = False,
+    overlap: float | None = None,
     shift_delta: float = 0.0,
+    choice: NumberOfGuesses | int | None = None,
+    sides: Sides = "both",
+    aware: bool = True,
     confidence: float = 0.95,
+    seed: int = 0,
 ) -> LowerBound:
-    """ε ≥ max(0, one-run bound at 1−(1−δ)(1−δ_DS), less log((1−η)/η)); η is the `overlap`, δ_DS the `shift_delta`."""
-    given = as_guesses(guesses)
-    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
-    overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
-    shift_delta = one_number("shift_delta", shift_delta, 0.0, 1.0, high_open=True)
+    """Lower bound on ε at δ, or on μ of Gaussian DP, from guesses on a model that is trained already.
+
+    Parameters
+    ----------
+    guesses : a table of scores with propensities, or what `attacks.call_members` made of one.
+    delta : of (ε, δ)-DP, by default 0. For the family "gaussian" the bound is on μ, or on ε at `delta` if it is given.
+    form : one of the forms above; by default the tightest that is valid.
+    directional : whether a guess against its propensity goes without a discount; False is as in the paper.
+    known : whether the propensities are exact. If not, a guess against its propensity counts as one on a fair coin, and
+        propensities that are more extreme than the true ones do no harm; all but the untampered form do so anyway.
+    derandomised : for the tampered form, a bound that no coins decide.
+    overlap, shift_delta : η and δ_DS of the compositional form; η is by default the least of all examples.
+    choice, sides, aware : of a table's guesses, see `attacks.call_members`; by default the best of several numbers,
+        corrected for their number.
+    seed : of the coins, and of the guesses of a table.
+    """
+    seed, directional = seed_of(seed), bool(directional)
+    calls = _calls(guesses, choice, sides, aware, directional, seed)
+    if family not in ("approx", "gaussian"):
+        raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')
+    if form not in (None, "untampered", "tampered", "compositional"):
+        raise InputError(f'form must be "untampered", "tampered" or "compositional", not {show(form)}')
+    if delta is None and family == "approx":
+        delta = 0.0
+    if delta is not None:
+        delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    shift, whole = math.log1p((1 - 2 * overlap) / overlap), 1 - (1 - delta) * (1 - shift_delta)
-    whole = delta if shift_delta == 0 else whole
+    settings: dict[str, Any] = {
+        "family": family, "form": form, "directional": directional, "known": bool(known),
+        "derandomised": bool(derandomised), "overlap": overlap, "shift_delta": shift_delta, "confidence": confidence,
+        "seed": seed,
+    }  # fmt: skip
+    if form == "compositional":
+        return _compositional(calls, delta, settings)
+    if overlap is not None or shift_delta:
+        raise InputError('overlap and shift_delta are for the form "compositional"; the others take the propensities')
+    parameter: Parameter = "mu" if family == "gaussian" else "epsilon"
+    chosen = chosen_form(parameter, delta or 0.0, form)
+    if derandomised and chosen == "untampered":
+        raise InputError("derandomised is for the tampered form; the untampered one has no coins")
+    parts = [(calls, uniforms(calls.table, seed))]
+    if calls.pilot is not None:
+        parts.insert(0, (calls.pilot, uniforms(calls.pilot.table, seed, pilot=True)))
+    looked = iter(parts)
 
-    def lower(examples: Any, made: Any, correct: Any, p: float) -> Any:
-        return np.maximum(0.0, lower_bounds(examples, made, correct, whole, p) - shift)
+    def lower(m: FloatArray, made: FloatArray, correct: FloatArray, p: float) -> FloatArray:
+        part, uniform = next(looked)  # `choose` looks at the pilot first
+        numbers = (part.highest + part.lowest).tolist()
+        rows = [numbers.index(n) for n in made.tolist()]  # the guesses of equal numbers are equal
+        return np.array([_bound(part, i, uniform, parameter, delta or 0.0, chosen, settings, p) for i in rows])
 
-    chosen = choose(given, 1 - confidence, lower)
+    found = choose(calls.guesses(), 1 - confidence, lower)
+    details: dict[str, Any] = {**found.counts, "level": found.level, "form": chosen, "directional": directional}
+    details["far"] = int(np.sum(_far(calls.propensity)))
+    if chosen == "tampered":
+        details["mean_keep"] = _mean_keep(calls, found, parameter, directional)
+    value, name, assumptions = found.value, str(parameter), [*_ASSUMPTIONS, found.assumption]
+    assumptions.append(_why(chosen, directional, derandomised, delta, form is None))
+    assumptions += _cautions(chosen, directional, settings["known"])
+    if family == "gaussian" and delta is not None:
+        details["mu"], name = value, "epsilon"
+        value = float(Gaussian(value).epsilon_at(delta))
+        assumptions.append("The privacy of the training is that of one member of the family, Gaussian DP.")
+    if delta is not None:
+        assumptions.append(f"δ = {delta:g} is known.")
     return LowerBound(
-        parameter="epsilon",
-        value=chosen.value,
+        parameter=name,
+        value=value,
         confidence=confidence,
-        assumptions=(
-            "All guesses were made from one trained model.",
-            f"Given the features of all examples, each is a member with a probability between {overlap:g} and"
-            f" {1 - overlap:g}, independent of the others"
-            + (f", but for a chance of {shift_delta:g}." if shift_delta else "."),
-            f"δ = {delta:g} is known.",
-            chosen.assumption,
-        ),
-        provenance=Provenance(
-            "zero-run-compositional",
-            given.digest(),
-            {"delta": delta},
-            {},
-            {"confidence": confidence, "overlap": overlap, "shift_delta": shift_delta, "rule": given.rule},
-        ),
-        invalid=chosen.invalid,
-        details={**chosen.counts, "level": chosen.level, "shift_epsilon": shift},
-        at=lambda d: compositional(given, d, overlap=overlap, shift_delta=shift_delta, confidence=confidence),
+        assumptions=tuple(assumptions),
+        provenance=_provenance(calls, delta, settings | {"form": chosen}),
+        invalid=found.invalid,
+        warnings=tuple(_warnings(calls, details["mean_keep"] if parameter == "mu" else 1.0)),
+        details=details,
+        at=lambda d: zero_run(calls, d, **settings),
     )
+
+
+def uniforms(table: GuessTable, seed: int, *, pilot: bool = False) -> FloatArray:
+    """The coins of the tampered form: one uniform number for each row of the table, (n,)."""
+    stream = np.random.SeedSequence(seed_of(seed), spawn_key=(3 if pilot else 2,))  # of its own, as seeds are reused
+    return np.random.default_rng(stream).random(len(table))
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+_ASSUMPTIONS = (
+    "Given the features of all examples, each is a member with the chance that is its propensity, independently.",
+    "All guesses were made from one trained model and from features, without a look at who is a member.",
+)
+
+
+def _calls(
+    guesses: Any, choice: NumberOfGuesses | int | None, sides: Sides, aware: bool, directional: bool, seed: int
+) -> Calls:
+    if isinstance(guesses, Calls):
+        if choice is not None:
+            raise InputError("choice is for a table of scores; these guesses are made already")
+        return guesses
+    if not isinstance(guesses, GuessTable):
+        raise InputError(f"guesses must be a GuessTable or Calls, not {type(guesses).__name__}")
+    choice = Bonferroni() if choice is None else choice
+    return call_members(guesses, choice, sides, aware=aware, directional=directional, seed=seed)
+
+
+def _bound(
+    calls: Calls,
+    i: int,
+    uniform: FloatArray,
+    parameter: Parameter,
+    delta: float,
+    form: Form,
+    settings: dict[str, Any],
+    p: float,
+) -> float:
+    """The bound of the i-th number of guesses at error probability p."""
+    rows, called = calls.guessed(i)
+    right, propensity, m = calls.table.member[rows] == called, calls.propensity[rows], len(calls.table)
+    directional = settings["directional"]
+    if settings["derandomised"]:
+        leans = lean(propensity[right], called[right], directional)
+        if parameter == "mu":
+            return median_bound(m, len(rows), leans, p)
+        return expected_bound(m, len(rows), leans, delta, p)
+    bounds = bounds_for_propensities(
+        propensity, called, right, uniform[rows], examples=m, p=p, parameter=parameter, delta=delta, form=form,
+        directional=directional, cautious=not settings["known"],
+    )  # fmt: skip
+    return float(bounds[0])
+
+
+def _mean_keep(calls: Calls, found: Choice, parameter: Parameter, directional: bool) -> float:
+    """The mean chance with which the guesses are kept, at the bound for ε."""
+    rows, called = calls.guessed(found.row)
+    leans = lean(calls.propensity[rows], called, directional)
+    keep = keep_for_f(leans) if parameter == "mu" else keep_for_epsilon(leans, found.value)
+    return float(np.mean(keep)) if len(rows) else 1.0
+
+
+def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) -> LowerBound:
+    """`compositional` with the overlap of the table, if none is given."""
+    if settings["derandomised"]:
+        raise InputError("derandomised is for the tampered form; the compositional one has no coins")
+    given, eta = settings["overlap"], settings["overlap"]
+    if eta is None:
+        eta = float(np.minimum(calls.propensity, 1 - calls.propensity).min())
+    found = compositional(
+        calls.guesses(), delta, overlap=eta, shift_delta=settings["shift_delta"], family=settings["family"],
+        confidence=settings["confidence"],
+    )  # fmt: skip
+    assumptions = list(found.assumptions)
+    if given is None:
+        assumptions.append(f"No example could have had a propensity further from 1/2 than the {len(calls.table)} here.")
+    return LowerBound(
+        found.parameter, found.value, found.confidence, tuple(assumptions),
+        _provenance(calls, delta, settings | {"overlap": eta}), found.invalid, details=dict(found.details),
+        at=lambda d: zero_run(calls, d, **settings),
+    )  # fmt: skip
+
+
+def _provenance(calls: Calls, delta: float | None, settings: dict[str, Any]) -> Provenance:
+    return Provenance(
+        "zero-run", calls.digest(), {} if delta is None else {"delta": delta}, {}, {**settings, "rule": calls.rule}
+    )
+
+
+def _why(form: str, directional: bool, derandomised: bool, delta: float | None, by_default: bool) -> str:
+    """Which form was used, and why, a sentence."""
+    name = f"{'directional ' if directional else ''}{form} form"
+    if form == "untampered":
+        why = "on average no other form is tighter at δ = 0"
+    elif delta is None:
+        why = "for Gaussian DP there is no untampered one"
+    elif delta > 0:
+        why = "for δ > 0 there is no untampered one"
+    else:
+        why = "although the untampered one is tighter on average at δ = 0"
+    coins = "" if form == "untampered" else ", without coins" if derandomised else ", with coins drawn by the seed"
+    return f"The {name} was {'taken' if by_default else 'asked for'}{coins}: {why}."
+
+
+def _cautions(form: str, directional: bool, known: bool) -> list[str]:
+    if form == "untampered" and directional and known:
+        return [
+            "The propensities are exact: more extreme ones would make the bound too large, not only less extreme ones."
+        ]
+    return ["No propensity is nearer to 1/2 than the true one; further away, on its side of 1/2, does no harm."]
+
+
+def _far(propensity: FloatArray) -> NDArray[np.bool_]:
+    return np.minimum(propensity, 1 - propensity) < FAR
+
+
+def _warnings(calls: Calls, keep: float) -> list[str]:
+    found = []
+    if far := int(np.sum(_far(calls.propensity))):
+        found.append(
+            f"{far} of {len(calls.table)} examples have a propensity below {FAR:g} or above {1 - FAR:g}: their features"
+            " alone all but tell who is a member, and guesses of them show next to nothing."
+        )
+    if keep <= 0.5:
+        found.append(
+            f"The guesses are kept with chance {keep:.3g} on average, and up to 1/2 the bound on μ is 0 whatever was"
+            " guessed; make fewer guesses, and with features that tell less."
+        )
+    return found

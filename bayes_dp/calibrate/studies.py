@@ -15,6 +15,7 @@ import numpy as np
 from bayes_dp.calibrate.guesses import f_dp_tasks, one_run_tasks, panoramia_tasks, zero_run_tasks
 from bayes_dp.calibrate.rates import interval_tasks
 from bayes_dp.calibrate.result import Row, Study, Task
+from bayes_dp.calibrate.shifted import shifted_tasks
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.progress import bar
@@ -29,6 +30,7 @@ _TASKS: dict[str, Callable[[], Iterator[Task]]] = {
     "intervals": interval_tasks,
     "panoramia": panoramia_tasks,
     "zero-run-compositional": zero_run_tasks,
+    "zero-run": shifted_tasks,
     "wrong-pairs": wrong_pair_tasks,
 }
 AUDITS = tuple(_TASKS)

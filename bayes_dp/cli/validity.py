@@ -12,8 +12,9 @@ from bayes_dp.cli.program import app, number, whole
 __all__: list[str] = []
 
 _EPILOG = """\b
-AUDIT is one of one-run, f-dp, intervals, panoramia, zero-run-compositional, and
-wrong-pairs, which shows why some methods are refused for some designs.
+AUDIT is one of one-run, f-dp, intervals, panoramia, zero-run,
+zero-run-compositional, and wrong-pairs, which shows why some methods are
+refused for some designs.
 
 \b
 Examples:

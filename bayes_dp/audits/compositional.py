@@ -1,0 +1,204 @@
+"""The compositional zero-run audit: what features tell of membership is one mechanism more, composed with the training.
+
+Where every example's propensity π, its chance of being a member given its features, lies in [η, 1−η], the features tell
+no more than a randomized response with ε_DS = log((1−η)/η), which is μ_DS-Gaussian DP with μ_DS = −2Φ⁻¹(η). Where that
+may fail with a chance of δ_DS for each example, features and model together are (Corollary 1 of "Privacy auditing with
+zero (0) training run")
+
+    (ε + ε_DS, 1 − (1−δ)(1−δ_DS))-DP                     if the training is (ε, δ)-DP,
+    f-DP for f = G_μ' ⊗ f_{0,δ_DS}, μ'² = μ² + μ_DS²     if it is μ-Gaussian DP,
+
+and a one-run bound on the sum is one on ε or μ (Algorithms 6 and 7). Here f̄⁻¹(y) = (1−δ_DS) Ḡ⁻¹((y−δ_DS)/(1−δ_DS)).
+
+For Gaussian DP the failures may be charged at once instead: some of the m examples fail with a chance of at most
+1 − (1−δ_DS)^m, which is taken off the error probability of the test of G_μ' alone (Algorithm 8, whose charge δ_DS is
+too small). Both bound the chance of so many right guesses, so the larger bound holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayes_dp.audits.choice import Lower, as_guesses, choose
+from bayes_dp.audits.f_dp import GAUSSIAN, Family
+from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
+from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
+from bayes_dp.bound import LowerBound
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.data import ErrorCounts
+from bayes_dp.guesses import Guesses
+from bayes_dp.result import Provenance
+from bayes_dp.table import show
+from bayes_dp.tradeoff import Gaussian, TradeOffFunction
+
+__all__ = [
+    "charged_lower_bounds",
+    "compositional",
+    "gaussian_lower_bounds",
+    "lower_bounds",
+    "shift_epsilon",
+    "shift_mu",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+def shift_epsilon(overlap: float) -> float:
+    """ε_DS = log((1−η)/η)."""
+    return math.log1p((1 - 2 * overlap) / overlap)
+
+
+def shift_mu(overlap: float) -> float:
+    """μ_DS = −2Φ⁻¹(η)."""
+    return -2 * float(special.ndtri(overlap)) + 0.0
+
+
+# Bounds ---------------------------------------------------------------------------------------------------------------
+
+
+def lower_bounds(
+    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, *, delta: float, overlap: float,
+    shift_delta: float = 0.0,
+) -> FloatArray:  # fmt: skip
+    """Bounds on ε at δ: the binomial one-run bounds at 1 − (1−δ)(1−δ_DS), less ε_DS; the numbers broadcast."""
+    whole = delta if shift_delta == 0 else 1 - (1 - delta) * (1 - shift_delta)
+    return np.maximum(0.0, one_run_lower_bounds(examples, made, correct, whole, p) - shift_epsilon(overlap))
+
+
+def gaussian_lower_bounds(
+    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, *, overlap: float, shift_delta: float = 0.0
+) -> FloatArray:
+    """Bounds on μ by the trade-off function G_μ' ⊗ f_{0,δ_DS}; the numbers broadcast."""
+    family = GAUSSIAN if shift_delta == 0 else _failing(shift_delta)
+    return _deflated(f_dp_lower_bounds(family, examples, made, correct, p), overlap)
+
+
+def charged_lower_bounds(
+    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, *, overlap: float, shift_delta: float = 0.0
+) -> FloatArray:
+    """Bounds on μ by G_μ' at the error probability p − (1 − (1−δ_DS)^m), 0 if none is left; the numbers broadcast."""
+    m, made, correct, p = np.broadcast_arrays(examples, made, correct, p)
+    left = p + np.expm1(m * math.log1p(-shift_delta))
+    bounds = f_dp_lower_bounds(GAUSSIAN, m, made, correct, np.where(left > 0, left, p))
+    return np.where(left > 0, _deflated(bounds, overlap), 0.0)[()]
+
+
+def _deflated(total: FloatArray, overlap: float) -> FloatArray:
+    return np.sqrt(np.maximum(0.0, total**2 - shift_mu(overlap) ** 2))
+
+
+@dataclass(frozen=True)
+class _Failing(TradeOffFunction):
+    """G_μ ⊗ f_{0,δ}: with the chance δ there is no privacy at all (equation 5)."""
+
+    mu: float
+    failure: float
+
+    def __call__(self, alpha: ArrayLike) -> FloatArray:
+        rest = 1 - self.failure
+        return rest * Gaussian(self.mu)(np.minimum(np.asarray(alpha) / rest, 1.0))
+
+    def inverse(self, y: ArrayLike) -> FloatArray:
+        rest = 1 - self.failure
+        return rest * Gaussian(self.mu).inverse(np.clip((np.asarray(y) - self.failure) / rest, 0.0, 1.0))
+
+    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+        return self.failure + (1 - self.failure) * Gaussian(self.mu).delta_at(epsilon)
+
+    def epsilon_at(self, delta: ArrayLike) -> FloatArray:
+        left = (np.asarray(delta) - self.failure) / (1 - self.failure)
+        return np.where(left >= 0, Gaussian(self.mu).epsilon_at(np.maximum(left, 0.0)), np.inf)[()]
+
+
+def _failing(failure: float) -> Family:
+    rest = 1 - failure
+
+    def inner(y: FloatArray) -> FloatArray:
+        return np.clip((y - failure) / rest, 0.0, 1.0)
+
+    def inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
+        return rest * special.ndtr(special.ndtri(inner(y)) - mu)
+
+    def limit(y: FloatArray, h: FloatArray) -> FloatArray:
+        return np.asarray(special.ndtri(inner(y)) - special.ndtri(np.minimum(h / rest, 1.0)))
+
+    return Family("mu", lambda mu: _Failing(mu, failure), inverse, limit)
+
+
+# The audit ------------------------------------------------------------------------------------------------------------
+
+
+def compositional(
+    guesses: Guesses | ErrorCounts,
+    delta: float | None = None,
+    *,
+    overlap: float,
+    shift_delta: float = 0.0,
+    family: Literal["approx", "gaussian"] = "approx",
+    confidence: float = 0.95,
+) -> LowerBound:
+    """Lower bound on ε at the given δ, or on μ of Gaussian DP for the family "gaussian".
+
+    η is the `overlap`, δ_DS the `shift_delta`. For the family "gaussian" a δ is not needed; if there is one, the bound
+    is on ε at this δ.
+    """
+    given = as_guesses(guesses)
+    if family not in ("approx", "gaussian"):
+        raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')
+    if delta is not None:
+        delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    elif family == "approx":
+        raise InputError('delta must be given for the family "approx"')
+    overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
+    shift_delta = one_number("shift_delta", shift_delta, 0.0, 1.0, high_open=True)
+    confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    shift: dict[str, Any] = {"overlap": overlap, "shift_delta": shift_delta}
+
+    def on_epsilon(m: FloatArray, r: FloatArray, c: FloatArray, p: float) -> FloatArray:
+        assert delta is not None
+        return lower_bounds(m, r, c, p, delta=delta, **shift)
+
+    def on_mu(m: FloatArray, r: FloatArray, c: FloatArray, p: float) -> FloatArray:
+        return np.maximum(gaussian_lower_bounds(m, r, c, p, **shift), charged_lower_bounds(m, r, c, p, **shift))
+
+    lower: Lower = on_epsilon if family == "approx" else on_mu
+    chosen = choose(given, 1 - confidence, lower)
+    value, parameter, details = chosen.value, "epsilon", {**chosen.counts, "level": chosen.level}
+    assumptions = [
+        "All guesses were made from one trained model.",
+        f"Given the features of all examples, each is a member with a probability between {overlap:g} and"
+        f" {1 - overlap:g}, independent of the others"
+        + (f", but for a chance of {shift_delta:g}." if shift_delta else "."),
+    ]
+    if family == "approx":
+        details["shift_epsilon"] = shift_epsilon(overlap)
+    else:
+        details["shift_mu"], parameter = shift_mu(overlap), "mu"
+        if delta is not None:
+            details["mu"], parameter = value, "epsilon"
+            value = float(Gaussian(value).epsilon_at(delta))
+            assumptions.append("The privacy of the training is that of one member of the family, Gaussian DP.")
+    if delta is not None:
+        assumptions.append(f"δ = {delta:g} is known.")
+    return LowerBound(
+        parameter=parameter,
+        value=value,
+        confidence=confidence,
+        assumptions=(*assumptions, chosen.assumption),
+        provenance=Provenance(
+            "zero-run-compositional",
+            given.digest(),
+            {} if delta is None else {"delta": delta},
+            {},
+            {"confidence": confidence, **shift, "family": family, "rule": given.rule},
+        ),
+        invalid=chosen.invalid,
+        details=details,
+        at=lambda d: compositional(given, d, **shift, family=family, confidence=confidence),
+    )

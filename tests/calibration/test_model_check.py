@@ -9,7 +9,7 @@ import pytest
 import bayes_dp as bdp
 from tests.bayes.test_model_check import simulated
 
-DATA_SETS = 200
+DATA_SETS = 40
 # what is true and what is assumed: name -> settings of `simulated`, strength given to `estimate`, whether it is right
 CASES = {
     "s = 0.5, binomial; s free": ({"strength": 0.5}, "free", True),

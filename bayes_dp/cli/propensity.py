@@ -1,0 +1,149 @@
+"""The verb propensity: the chance of each example to be a member given its features, and whether it can be trusted."""
+
+from __future__ import annotations
+
+import json
+import os
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayes_dp.cli.program import app, number, whole
+
+if TYPE_CHECKING:
+    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.propensity import Propensity
+
+__all__ = ["learned_for"]
+
+_EPILOG = """\b
+FILE has one row per example and a column for each feature:
+  age,site,length,member
+  31,north,140,1
+  47,south,96,0
+Columns of text become one column of 0 and 1 for each value. Leave out what the
+attack's scores are made of, and everything that says outright who is a member.
+An .npy file holds the features only, and --member names another .npy file.
+
+\b
+Examples:
+  bayes-dp propensity features.csv --member member
+  bayes-dp propensity features.csv --member member --group patient -o pi.csv
+  bayes-dp propensity features.npy --member member.npy --json > pi.json
+
+\b
+Exit codes:
+  0 done, 1 the memberships contradict the propensities,
+  2 bad input (one line on standard error says what is wrong)"""
+
+
+class Calibration(StrEnum):
+    platt = "platt"
+    isotonic = "isotonic"
+    none = "none"
+
+
+@app.command(epilog=_EPILOG, short_help="Learn who is likely a member from features, for a zero-run audit.")
+def propensity(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", show_default=False, help="Features: a .csv, .tsv, .txt, .parquet or .npy file, see below."
+        ),
+    ],
+    member: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", show_default=False, help="The column that says who is a member, or an .npy file of that."
+        ),
+    ],
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A column that says which examples belong together; they are never parted."),
+    ] = None,
+    training: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn from the examples of this file, which has the same columns, and not by cross-fitting.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(parser=whole, metavar="N", help="Parts of the examples, each judged by the others.")
+    ] = 2,
+    calibration: Annotated[
+        Calibration, typer.Option(help="Of what the logistic regression says, on examples that it has not seen.")
+    ] = Calibration.platt,
+    level: Annotated[
+        float, typer.Option(parser=number, metavar="P", help="Error probability of the falsification test.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the parts.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write member, propensity and fold of each example, as CSV."),
+    ] = None,
+) -> int:
+    """Learn propensities by a calibrated logistic regression, describe them, and test them.
+
+    Prints how well the features tell members from non-members (AUC), whether propensities agree with the shares of
+    members (calibration), and how near they are to 0 and 1 (overlap). Then guessers try to contradict them.
+    """
+    from bayes_dp.checks import InputError
+    from bayes_dp.propensity import falsify, fit
+
+    if out is not None and os.path.splitext(out)[1].lower() != ".csv":
+        raise InputError(f"--out must end in .csv, not {out!r:.80}")
+    features, members, groups = _read(file, member, group)
+    others: tuple[Any, ...] | None = None
+    if training is not None:
+        others = _read(training, member, group)[: 2 if group is None else 3]
+    learned = fit(
+        features, members, folds=folds, calibration=calibration.value, groups=groups, training=others, seed=seed
+    )
+    tested = falsify(learned, level=level, seed=seed)
+    if out is not None:
+        learned.to_csv(out)
+        typer.echo(f"bayes-dp: wrote {out}", err=True)
+    if as_json:
+        typer.echo(json.dumps({"propensity": learned.to_dict(), "falsification": tested.to_dict()}, indent=2))
+    else:
+        typer.echo(f"{learned.summary()}\n\n{tested.summary()}")
+    return 1 if tested.rejected else 0
+
+
+def learned_for(table: GuessTable, scores: str, file: str, group: str | None, seed: int) -> Propensity:
+    """Propensities of the examples of a table of scores, from the features in a file with the same rows.
+
+    A column `member` of that file is no feature, but must say what the scores say.
+    """
+    import numpy as np
+
+    from bayes_dp.checks import InputError
+    from bayes_dp.propensity import fit
+    from bayes_dp.propensity.features import memberships, read_columns
+
+    features, columns, place = read_columns(file, [] if group is None else [group], maybe=["member"])
+    if len(features) != len(table):
+        raise InputError(f"{file} must hold as many examples as {scores}, {len(table)}, not {len(features)}")
+    if "member" in columns:
+        stated = memberships(columns["member"], len(table), "member", place)
+        if (other := stated != table.member).any():
+            i = int(np.argmax(other))
+            raise InputError(f"{place(i)}: member must be that of {scores}, whose rows are other examples")
+    return fit(features, table.member, groups=columns.get(group) if group else None, seed=seed)
+
+
+def _read(file: str, member: str, group: str | None) -> tuple[Any, Any, Any]:
+    """Features, members and groups (or None) of a file."""
+    from bayes_dp.checks import InputError
+    from bayes_dp.propensity.features import array_file, memberships, read_columns
+
+    if os.path.splitext(file)[1].lower() == ".npy":
+        if os.path.splitext(member)[1].lower() != ".npy":
+            raise InputError(f"--member must be an .npy file for features in an .npy file, not {member!r:.80}")
+        features, _, _ = read_columns(file, [] if group is None else [group])
+        return features, memberships(array_file(member), len(features), member), None
+    features, columns, place = read_columns(file, [member] if group is None else [member, group])
+    return features, memberships(columns[member], len(features), member, place), columns.get(group or "")

@@ -1,0 +1,261 @@
+"""The verb audit zero-run: a lower bound for a model that is trained already, from scores with propensities."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayes_dp.cli.lower_bounds import (
+    AsJson,
+    Confidence,
+    FailAbove,
+    How,
+    Numbers,
+    Scores,
+    Seed,
+    Side,
+    Sides,
+    _choice,
+    _parts,
+    _report,
+    _share,
+    audit,
+)
+from bayes_dp.cli.program import number, whole
+from bayes_dp.cli.propensity import learned_for
+
+if TYPE_CHECKING:
+    from bayes_dp.bound import LowerBound
+    from bayes_dp.guess_table import GuessTable
+
+__all__: list[str] = []
+
+_EPILOG = """\b
+FILE has one row per example of the audit:
+  score,member,propensity
+  2.31,1,0.62
+  -0.4,0,0.35
+score       what the attack says: the higher, the more likely a member
+member      the truth: 1 or true if the example was in the training set
+propensity  the chance of being a member given the example's features, without
+            the model; above 0 and below 1
+base        a label, if the file holds several audits, each of its own model
+
+\b
+Examples:
+  bayes-dp audit zero-run scores.csv
+  bayes-dp audit zero-run scores.csv --delta 1e-5 --guesses 100,200,400
+  bayes-dp audit zero-run scores.csv --family gaussian --delta 1e-5
+  bayes-dp audit zero-run scores.csv --features features.npy --bootstrap 600
+With --features the column propensity is not needed: propensities are learned,
+from a file with a row of features for each row of FILE.
+
+\b
+Exit codes:
+  0 done, 1 the check of --fail-above failed,
+  2 bad input (one line on standard error says what is wrong)"""
+
+
+class Form(StrEnum):
+    untampered = "untampered"
+    tampered = "tampered"
+    compositional = "compositional"
+
+
+class Family(StrEnum):
+    approx = "approx"
+    gaussian = "gaussian"
+
+
+class Ranking(StrEnum):
+    aware = "aware"
+    score = "score"
+
+
+@audit.command("zero-run", epilog=_EPILOG, short_help="For a trained model whose members differ from non-members.")
+def zero_run(
+    file: Scores,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="D",
+            help="Bound ε at this δ; by default 0, and for --family gaussian μ is bounded.",
+        ),
+    ] = None,
+    family: Annotated[Family, typer.Option(help="(ε, δ)-DP, or Gaussian DP.")] = Family.approx,
+    form: Annotated[
+        Form | None,
+        typer.Option(help="Of the bound; by default untampered for ε at δ = 0, and tampered for all else."),
+    ] = None,
+    known: Annotated[
+        bool,
+        typer.Option(
+            "--propensity-known",
+            help="The propensities are exact. Otherwise they may be more extreme than the truth, at some cost to the"
+            " untampered bound.",
+        ),
+    ] = False,
+    directional: Annotated[
+        bool,
+        typer.Option(
+            help="Take nothing off guesses that go against their propensity; --no-directional as in the paper."
+        ),
+    ] = True,
+    derandomised: Annotated[
+        bool, typer.Option("--derandomised", help="No coins for the tampered form, at some cost.")
+    ] = False,
+    overlap: Annotated[
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="H",
+            help="For --form compositional: every propensity is from H to 1-H; by default as in the file.",
+        ),
+    ] = None,
+    shift_delta: Annotated[
+        float,
+        typer.Option(
+            parser=number, metavar="D", help="For --form compositional: the chance that H fails, per example."
+        ),
+    ] = 0.0,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn the propensities from these features, as bayes-dp propensity does: a .csv, .tsv, .txt,"
+            " .parquet or .npy file with the examples of the scores in the same order.",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --features: a column that says which examples belong together."),
+    ] = None,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole,
+            metavar="K",
+            help="With --features: reckon with the error of the propensities, by so many resamples, such as 600.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(parser=whole, metavar="N", help="With --bootstrap: how many processes.")
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="With --bootstrap: keep finished resamples here, to go on after a stop."),
+    ] = None,
+    guesses: Numbers = None,
+    choice: How = None,
+    sides: Side = Sides.both,
+    ranking: Annotated[
+        Ranking,
+        typer.Option(help="Prefer guesses of examples whose features tell little (aware), or rank by the score alone."),
+    ] = Ranking.aware,
+    confidence: Confidence = 0.95,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    fail_above: FailAbove = None,
+) -> int:
+    """Bound ε or μ from below by guesses of members, where members and non-members may differ in their features.
+
+    Given its features, each example must be a member with the probability in the column propensity, or with --features
+    with one that can be learned.
+    """
+    from bayes_dp.audits.zero_run import zero_run as bound
+    from bayes_dp.checks import InputError
+    from bayes_dp.guess_table import GuessTable
+
+    for option, given, needed, other in (
+        ("--group", group, features, "--features"),
+        ("--bootstrap", bootstrap, features, "--features"),
+        ("--jobs", jobs, bootstrap, "--bootstrap"),
+        ("--checkpoint", checkpoint, bootstrap, "--bootstrap"),
+    ):
+        if given is not None and needed is None:
+            raise InputError(f"{option} is for audits with {other}")
+    if features is not None and known:
+        raise InputError("--propensity-known is not for propensities that are learned from --features")
+    wanted = _choice(guesses, choice, seed)
+    table = GuessTable.read(file)
+    if features is not None:
+        if derandomised or form is Form.compositional or overlap is not None or shift_delta:
+            raise InputError("--features is for the untampered form, and the tampered one with coins")
+        settings = {
+            "delta": delta, "family": family.value, "form": form.value if form else None, "directional": directional,
+            "choice": wanted, "sides": sides.value, "aware": ranking is Ranking.aware, "confidence": confidence,
+            "seed": seed,
+        }  # fmt: skip
+        learned = _from_features(table, file, features, group, settings, bootstrap, jobs, checkpoint)
+        return _report({"all": learned}, as_json, fail_above)
+    if table.propensity is None:
+        raise InputError(
+            f"{file} must have a column propensity, the chance of being a member given the features, or --features"
+        )
+    parts = _parts(table)
+    level = _share(confidence, len(parts))
+    found: dict[str, LowerBound] = {
+        name: bound(
+            part,
+            delta,
+            family=family.value,
+            form=form.value if form else None,
+            directional=directional,
+            known=known,
+            derandomised=derandomised,
+            overlap=overlap,
+            shift_delta=shift_delta,
+            choice=wanted,
+            sides=sides.value,
+            aware=ranking is Ranking.aware,
+            confidence=level,
+            seed=seed,
+        )
+        for name, part in parts.items()
+    }
+    return _report(found, as_json, fail_above, confidence)
+
+
+def _from_features(
+    table: GuessTable,
+    file: str,
+    features: str,
+    group: str | None,
+    settings: dict[str, Any],
+    replicates: int | None,
+    jobs: int | None,
+    checkpoint: str | None,
+) -> LowerBound:
+    """The bound with propensities that are learned, and warnings of what is wrong with them."""
+    from dataclasses import replace
+
+    from bayes_dp.audits.zero_run import zero_run as bound
+    from bayes_dp.checks import InputError
+    from bayes_dp.propensity import bootstrap as bootstrapped
+    from bayes_dp.propensity import falsify
+    from bayes_dp.propensity.result import ESTIMATED
+
+    if table.base is not None and len(set(table.base)) > 1:
+        raise InputError(f"{file} must have one base for --features, not {len(set(table.base))}")
+    propensity = learned_for(table, file, features, group, settings["seed"])
+    if replicates is None:
+        found = bound(propensity.table(table.score), known=False, **settings)
+        found = replace(found, assumptions=(*found.assumptions, *propensity.assumptions[1:]))
+        notes = [*propensity.warnings, *found.warnings, ESTIMATED]
+    else:
+        try:
+            found = bootstrapped(
+                propensity, table.score, replicates=replicates, n_jobs=jobs, checkpoint=checkpoint, **settings
+            )
+        except KeyboardInterrupt:
+            if checkpoint is not None:
+                typer.echo(f"bayes-dp: {checkpoint} keeps what is done; the same command goes on", err=True)
+            raise
+        notes = list(found.warnings)
+    tested = falsify(propensity, seed=settings["seed"])
+    if tested.rejected:
+        notes.append(tested.statement())
+    return replace(found, warnings=tuple(notes))

@@ -1,0 +1,197 @@
+"""Do the memberships contradict the propensities? An audit of the propensities themselves, at ε = 0 (App. C.1 of
+Zero-Run).
+
+If each example is a member with its propensity π_i, independent of the others, then whoever guesses memberships without
+knowing them is right as often as independent events of chances q_i happen, where q_i = π_i for an example called a
+member and 1 − π_i for one called a non-member. Let v guesses be right. Then P[V ≥ v] is a p-value, with V of the
+Poisson binomial law of the q_i. (This is Theorem D.1 at ε = 0 with directions; the tampered count of Theorem C.1 tells
+less.)
+
+Three guessers try:
+
+    along       calls a member who has π > ½: is right too often if propensities are too timid
+    against     calls a member who has π < ½: is right too often if propensities are too bold
+    challenger  another classifier, which takes the half of the examples where it differs most from π and sides with
+                itself against π: is right too often if it has seen a shift that the propensities leave out
+
+A guess on one fold is made from the other folds only, so given those the p-value of a fold holds. The smallest p-value
+of all guessers and folds is multiplied by their number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayes_dp.audits.conditional import bounds_for_propensities
+from bayes_dp.audits.poisson_binomial import tail
+from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.propensity.features import as_features
+from bayes_dp.propensity.learning import Classifier, Task, classifier, one_thread, task
+from bayes_dp.propensity.result import Propensity
+from bayes_dp.result import Provenance
+
+__all__ = ["Falsification", "Trial", "falsify"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One guesser on one fold."""
+
+    guesser: str
+    fold: int
+    made: int
+    correct: int
+    expected: float  # correct guesses, if the propensities are right
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Falsification:
+    """Whether propensities are rejected, with what error probability, and by whom.
+
+    `excess` bounds their fault from below, with confidence 1 − `level`: for some examples the log-odds are wrong by at
+    least this much. Of an audit's ε as much may be due to the propensities.
+    """
+
+    p_value: float
+    level: float
+    excess: float
+    trials: tuple[Trial, ...]
+    provenance: Provenance
+
+    kind = "falsification"
+
+    @property
+    def rejected(self) -> bool:
+        return self.p_value <= self.level
+
+    def statement(self) -> str:
+        """The outcome in a sentence."""
+        if not self.rejected:
+            return (
+                f"The memberships do not contradict the propensities (p = {self.p_value:.2g}); this does not prove them"
+                " right."
+            )
+        first = min(self.trials, key=lambda trial: trial.p_value)
+        return (
+            f"The propensities are REJECTED (p = {self.p_value:.2g}): of {first.made} guesses of the kind"
+            f" '{first.guesser}' {first.correct} were right, {first.expected:.1f} expected; some log-odds are wrong by"
+            f" at least {self.excess:.3g}."
+        )
+
+    def summary(self) -> str:
+        """The outcome and all trials, some lines of text."""
+        lines = [self.statement(), f"{'guesser':<12}{'fold':>5}{'guesses':>9}{'right':>8}{'expected':>10}{'p':>10}"]
+        lines += [
+            f"{t.guesser:<12}{t.fold:>5}{t.made:>9}{t.correct:>8}{t.expected:>10.1f}{t.p_value:>10.2g}"
+            for t in self.trials
+        ]
+        return "\n".join([*lines, f"The smallest p was multiplied by {len(self.trials)}, the number of trials."])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in it, fit for JSON."""
+        return asdict(self) | {
+            "kind": self.kind,
+            "rejected": self.rejected,
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def falsify(
+    propensity: Propensity, *, challenger: Any = None, features: Any = None, level: float = 0.05, seed: int = 0
+) -> Falsification:
+    """Test propensities by the memberships, with error probability `level`.
+
+    Parameters
+    ----------
+    challenger : a scikit-learn classifier with predict_proba, by default gradient-boosted trees; it learns from the
+        features on the same folds as the propensities did.
+    features : of the examples, for propensities that were given; without them no challenger takes part.
+    """
+    level, seed = one_number("level", level, 0.0, 1.0, low_open=True, high_open=True), seed_of(seed)
+    job = _task(propensity, features, seed)
+    odds = special.logit(propensity.values)
+    called = {"along": np.sign(odds), "against": -np.sign(odds)}
+    fold = propensity.fold
+    if job is not None:
+        rival = _rival(challenger)
+        with one_thread():
+            away = special.logit(rival.fit(job, seed=seed).values) - odds
+        fold = job.fold[: job.n]
+        called["challenger"] = np.sign(away) * _most_different(np.abs(away), fold)
+    elif challenger is not None:
+        raise InputError("a challenger needs features, as these propensities were given and not learned")
+    folds = np.unique(fold)
+    count = len(called) * len(folds)
+    outcomes = [
+        _trial(name, int(k), np.flatnonzero((fold == k) & (sides != 0)), sides, propensity, level / count)
+        for name, sides in called.items()
+        for k in folds
+    ]
+    return Falsification(
+        p_value=min(1.0, count * min(trial.p_value for trial, _ in outcomes)),
+        level=level,
+        excess=max(bound for _, bound in outcomes),
+        trials=tuple(trial for trial, _ in outcomes),
+        provenance=Provenance("falsification", propensity.provenance.digest, {}, {}, {"level": level, "seed": seed}),
+    )
+
+
+def _trial(
+    name: str, fold: int, rows: NDArray[np.intp], sides: Floats, propensity: Propensity, level: float
+) -> tuple[Trial, float]:
+    """Guesses on these rows, where `sides` (n,) is 1 for members and −1 for others; and the bound on the excess."""
+    called, values = sides[rows] > 0, propensity.values[rows]
+    chance, right = np.where(called, values, 1 - values), called == propensity.member[rows]
+    if not len(rows):
+        return Trial(name, fold, 0, 0, 0.0, 1.0), 0.0
+    trial = Trial(name, fold, len(rows), int(right.sum()), float(chance.sum()), float(tail(chance, int(right.sum()))))
+    bound = bounds_for_propensities(values, called, right, np.zeros(len(rows)), examples=len(rows), p=level)
+    return trial, float(bound[0])
+
+
+def _task(propensity: Propensity, features: Any, seed: int) -> Task | None:
+    """What the challenger learns from: the folds of learned propensities, or new ones for given propensities."""
+    origin = propensity.origin
+    if origin is not None:
+        if features is not None:
+            raise InputError("features are for propensities that were given; these were learned from their own")
+        return dataclasses.replace(origin.task, x=origin.features)
+    if features is None:
+        return None
+    matrix = as_features(features).matrix()[1]
+    if len(matrix) != len(propensity):
+        raise InputError(
+            f"features must hold as many examples as there are propensities, {len(propensity)}, not {len(matrix)}"
+        )
+    return task(matrix, propensity.member, np.arange(len(matrix)), 2, np.random.SeedSequence(seed))
+
+
+def _rival(challenger: Any) -> Classifier:
+    if challenger is None:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        challenger = HistGradientBoostingClassifier(max_depth=3, max_iter=100)
+    rival = classifier(challenger, "none")
+    assert isinstance(rival, Classifier)
+    return rival
+
+
+def _most_different(distance: Floats, fold: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Of each fold the half with the largest distances, (n,)."""
+    chosen = np.zeros(len(distance), dtype=np.bool_)
+    for k in np.unique(fold):
+        rows = np.flatnonzero(fold == k)
+        chosen[rows[np.argsort(-distance[rows], kind="stable")[: len(rows) // 2]]] = True
+    return chosen

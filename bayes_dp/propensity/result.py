@@ -1,0 +1,134 @@
+"""What learning propensities returns: one for each example, how good they are, and what rests on them."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp.checks import InputError
+from bayes_dp.files import write_text_atomically
+from bayes_dp.guess_table import GuessTable
+from bayes_dp.propensity.diagnostics import Diagnostics
+from bayes_dp.propensity.learning import Classifier, Fitted, Logistic, Task
+from bayes_dp.result import Provenance, finite, show
+from bayes_dp.table import csv_text
+
+__all__ = ["ESTIMATED", "Origin", "Propensity"]
+
+ESTIMATED = (
+    "Learned propensities have an error of their own, which a bound from them knows of only if it is bootstrapped."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What propensities were learned from, so that it can be done again on a resample, or by another classifier."""
+
+    task: Task
+    learner: Logistic | Classifier
+    first: Fitted
+    features: NDArray[np.float64]  # (N, d), as they were before the learner's preparation
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Propensity:
+    """For each of n examples the probability, strictly between 0 and 1, that it is a member given its features.
+
+    `fold` is the fold of each example: its propensity comes from a classifier that was fitted on other folds only.
+    """
+
+    values: NDArray[np.float64]
+    member: NDArray[np.bool_]
+    fold: NDArray[np.intp]
+    diagnostics: Diagnostics
+    assumptions: tuple[str, ...]
+    warnings: tuple[str, ...]
+    provenance: Provenance
+    origin: Origin | None = field(default=None, repr=False)
+
+    kind = "propensity"
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.member, self.fold):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def table(self, score: ArrayLike) -> GuessTable:
+        """The scores of an attack on these examples, (n,), next to memberships and propensities."""
+        return GuessTable(score, self.member, self.values)
+
+    def inside(self, edge: float) -> NDArray[np.bool_]:
+        """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
+        return np.minimum(self.values, 1 - self.values) >= edge
+
+    def summary(self) -> str:
+        """The diagnostics, the assumptions and the warnings, some lines of text."""
+        d = self.diagnostics
+        lines = [
+            f"Propensities of {d.examples} examples, {d.members} of them members ({self.provenance.method})",
+            f"AUC          {d.auc:.3f}    0.5: the features do not tell members from non-members, 1: they tell all",
+            f"Brier score  {d.brier:.4f}   one propensity for all would have {d.brier_constant:.4f}",
+            f"Calibration  {d.ece:.4f}   distance of propensities and shares of members, in {len(d.reliability)} bins",
+            f"Overlap      {show(d.eta)}   least of all π and 1-π; "
+            + ", ".join(f"below {edge:g}: {count}" for edge, count in d.beyond.items()),
+            f"Kept         {d.kept:.3f}    share of random guesses that tampering keeps for Gaussian DP",
+            "",
+            "quantile     " + "  ".join(f"{q:>6.0%}" for q in d.quantiles["members"]),
+            *(
+                f"{side:<12} " + "  ".join(f"{value:>6.3f}" for value in row.values())
+                for side, row in d.quantiles.items()
+            ),
+            "",
+            "propensity   " + "  ".join(f"{each.propensity:>6.3f}" for each in d.reliability),
+            "members      " + "  ".join(f"{each.members:>6.3f}" for each in d.reliability),
+            "",
+            "Assumptions:",
+            *(f"  - {sentence}" for sentence in self.assumptions),
+            *([ESTIMATED] if self.origin is not None else []),
+            *(f"Warning: {sentence}" for sentence in self.warnings),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the propensities, fit for JSON."""
+        return {
+            "kind": self.kind,
+            "diagnostics": finite(self.diagnostics.to_dict()),
+            "assumptions": list(self.assumptions),
+            "warnings": list(self.warnings),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Save `to_dict` as a JSON file, atomically."""
+        write_text_atomically(path, json.dumps(self.to_dict(), indent=2) + "\n")
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Save member, propensity and fold of each example as a CSV file, atomically."""
+        columns = {"member": self.member.astype(int), "propensity": self.values, "fold": self.fold}
+        write_text_atomically(path, csv_text({name: values.tolist() for name, values in columns.items()}))
+
+    def learned(self) -> Origin:
+        """What the propensities were learned from; an error if they were given."""
+        if self.origin is None:
+            raise InputError("these propensities were given, not learned, so there is nothing to learn again")
+        return self.origin
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        d = self.diagnostics
+        return f"<Propensity of {d.examples} examples: AUC {d.auc:.3f}, overlap {show(d.eta)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.summary())}</pre>"

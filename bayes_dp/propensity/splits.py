@@ -1,0 +1,51 @@
+"""Random balanced parts of examples, and random resamples, that keep the examples of a group together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["balanced_parts", "resampled_counts"]
+
+Ints = NDArray[np.intp]
+
+
+def balanced_parts(unit: Ints, member: NDArray[np.bool_], parts: int, rng: np.random.Generator) -> Ints:
+    """The part, from 0 to `parts` − 1, of each of n examples, shape (n,); all of one unit are in one part.
+
+    Of members and of non-members each part gets an equal share, up to one example where every example is a unit.
+    Larger units are dealt first, in random order among equals, each to the part that it keeps most in balance.
+    """
+    unit = np.unique(unit, return_inverse=True)[1]
+    members = np.bincount(unit, weights=member)
+    others = np.bincount(unit, weights=~member)
+    order = rng.permutation(len(members))
+    if len(members) == len(unit):
+        dealt = order[np.argsort(~(members[order] > 0), kind="stable")]  # members first, so that the deal goes on
+        of_unit = np.empty(len(members), dtype=np.intp)
+        of_unit[dealt] = rng.permutation(parts)[np.arange(len(dealt)) % parts]
+        return of_unit[unit]
+    order = order[np.argsort(-(members + others)[order], kind="stable")]
+    sizes = np.column_stack([members, others])
+    weight = 1 / np.maximum(sizes.sum(axis=0), 1.0) ** 2
+    load = np.zeros((parts, 2))
+    of_unit = np.empty(len(members), dtype=np.intp)
+    for u in order:  # what the unit adds to the sum of squares of the loads, but for a constant
+        part = int(np.argmin((load * weight) @ sizes[u]))
+        load[part] += sizes[u]
+        of_unit[u] = part
+    return of_unit[unit]
+
+
+def resampled_counts(unit: Ints, stratum: Ints, rng: np.random.Generator) -> Ints:
+    """How often each of n examples is drawn, shape (n,), when every stratum draws as many of its units as it has.
+
+    Units are drawn with replacement, and each is drawn whole. A unit is in one stratum.
+    """
+    stratum_of = np.empty(unit.max() + 1, dtype=np.intp)
+    stratum_of[unit] = stratum
+    drawn = np.zeros(len(stratum_of), dtype=np.intp)
+    for s in range(stratum.max() + 1):
+        units = np.flatnonzero(stratum_of == s)
+        drawn[units] = np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units))
+    return drawn[unit]

@@ -1,0 +1,115 @@
+"""audit zero-run with features: propensities are learned and bootstrapped as by the functions, and warned of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import cli
+from bayes_dp.attacks.scores import Fixed
+from bayes_dp.propensity import bootstrap, fit
+from tests.cli.test_propensity import FRAME, MEMBER, PATIENT, N
+from tests.propensity.test_bootstrap import stop_after
+
+SCORE = MEMBER + np.random.default_rng(1).normal(size=N)
+SMALL = ("--features", "features.csv", "--group", "patient", "--guesses", "80")
+PI = fit(FRAME, MEMBER, groups=PATIENT, seed=2)
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bdp.GuessTable(SCORE, MEMBER).to_csv("scores.csv")
+    FRAME.assign(member=MEMBER, patient=PATIENT).to_csv("features.csv", index=False)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = cli.main(("audit", "zero-run", "scores.csv", *arguments))
+    return code, *capsys.readouterr()
+
+
+def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_features_without_a_bootstrap(capsys):
+    code, out, _ = run(capsys, *SMALL, "--seed", "2", "--json")
+    found = json.loads(out)
+    expected = bdp.audits.zero_run(PI.table(SCORE), known=False, choice=Fixed(80), seed=2)
+    assert (code, found["value"]) == (0, expected.value)
+    assert any(text.startswith("Learned propensities have an error of their own") for text in found["warnings"])
+    assert any(text.startswith("Propensities were learned by logistic") for text in found["assumptions"])
+
+
+def test_bootstrap(capsys):
+    code, out, _ = run(capsys, *SMALL, "--seed", "2", "--bootstrap", "39", "--json")
+    expected = bootstrap(PI, SCORE, choice=Fixed(80), replicates=39, seed=2)
+    found = json.loads(out)
+    assert (code, found["value"]) == (0, expected.value)
+    assert found["details"]["bootstrap_bounds"] == expected.details["bootstrap_bounds"]
+    code, out, _ = run(
+        capsys, *SMALL, "--seed", "2", "--bootstrap", "39", "--jobs", "2", "--family", "gaussian", "--delta", "1e-3"
+    )
+    again = bootstrap(PI, SCORE, 1e-3, family="gaussian", choice=Fixed(80), replicates=39, seed=2)
+    assert out.startswith(again.statement())
+
+
+def test_a_check(capsys):
+    code, out, _ = run(capsys, *SMALL, "--bootstrap", "39", "--fail-above", "-1")
+    assert (code, "Check FAILED" in out) == (1, True)
+
+
+def test_an_interruption_says_how_to_go_on(capsys, monkeypatch):
+    whole = run(capsys, *SMALL, "--bootstrap", "39")
+    with monkeypatch.context() as patch:
+        stop_after(patch, 4)
+        code, out, err = run(capsys, *SMALL, "--bootstrap", "39", "--checkpoint", "kept.json")
+    assert (code, out) == (130, "")
+    assert err == "bayes-dp: kept.json keeps what is done; the same command goes on\nbayes-dp: interrupted\n"
+    assert 0 < len(json.loads(Path("kept.json").read_text())["bounds"]) < 39
+    assert run(capsys, *SMALL, "--bootstrap", "39", "--checkpoint", "kept.json") == whole
+
+
+def test_rejected_propensities_are_warned_of(capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 2))
+    member = rng.random(2000) < 1 / (1 + np.exp(-2 * x[:, 0] * x[:, 1]))
+    bdp.GuessTable(rng.normal(size=2000), member).to_csv("scores.csv")
+    np.save("bent.npy", x)
+    code, out, _ = run(capsys, "--features", "bent.npy")
+    assert code == 0
+    assert "Warning: The propensities are REJECTED" in out
+
+
+def test_faults(capsys):
+    assert "--bootstrap is for audits with --features" in fault(capsys, "--bootstrap", "39")
+    assert "--group is for audits with --features" in fault(capsys, "--group", "patient")
+    assert "--jobs is for audits with --bootstrap" in fault(capsys, *SMALL, "--jobs", "2")
+    assert "--checkpoint is for audits with --bootstrap" in fault(capsys, *SMALL, "--checkpoint", "c.json")
+    assert "--propensity-known is not for" in fault(capsys, *SMALL, "--propensity-known")
+    assert "must have a column propensity" in fault(capsys)
+    for option in ("--derandomised", "--form compositional", "--overlap 0.3", "--shift-delta 0.1"):
+        assert "--features is for the untampered form" in fault(capsys, *SMALL, *option.split())
+    assert "at least 39 for p' = 0.025, not 5" in fault(capsys, *SMALL, "--bootstrap", "5")
+    assert "features.csv has no column 'doctor'" in fault(capsys, "--features", "features.csv", "--group", "doctor")
+
+
+def test_rows_that_do_not_match(capsys):
+    FRAME[:-1].to_csv("short.csv", index=False)
+    assert "short.csv must hold as many examples as scores.csv, 300, not 299" in fault(
+        capsys, "--features", "short.csv"
+    )
+    pd.concat([FRAME, pd.Series(np.roll(MEMBER, 1), name="member")], axis=1).to_csv("moved.csv", index=False)
+    message = fault(capsys, "--features", "moved.csv")
+    i = int(np.argmax(np.roll(MEMBER, 1) != MEMBER))
+    assert f"moved.csv, line {i + 2}: member must be that of scores.csv, whose rows are other examples" in message
+    bdp.GuessTable(SCORE, MEMBER, base=["a", "b"] * (N // 2)).to_csv("scores.csv")
+    assert "scores.csv must have one base for --features, not 2" in fault(capsys, *SMALL)

@@ -1,0 +1,70 @@
+"""The notebooks run, hold no outputs, begin with their question and end with what may be concluded.
+
+Each is executed in an empty folder, as a reader would run it from top to bottom.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def cells_of(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def with_results(cells: list[dict[str, Any]]) -> list[str]:
+    """The code cells that were saved with an output or with the number of their execution."""
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    return ["".join(cell["source"]) for cell in code if cell["outputs"] or cell["execution_count"] is not None]
+
+
+def test_there_are_five():
+    assert [path.name[0] for path in NOTEBOOKS] == list("12345")
+
+
+@each
+def test_outputs_are_stripped(path: Path):
+    assert not with_results(cells_of(path))
+
+
+def test_outputs_and_numbers_are_seen():
+    cell = {"cell_type": "code", "source": ["1 + ", "1"], "outputs": [], "execution_count": None}
+    assert not with_results([cell, {"cell_type": "markdown", "source": ["# Title"]}])
+    assert with_results([cell | {"outputs": [{"output_type": "stream", "text": "2"}]}]) == ["1 + 1"]
+    assert with_results([cell | {"execution_count": 1}]) == ["1 + 1"]
+
+
+@each
+def test_it_begins_with_a_question_and_ends_with_conclusions(path: Path):
+    first, *_, last = cells_of(path)
+    assert first["cell_type"] == last["cell_type"] == "markdown"
+    begin, end = "".join(first["source"]), "".join(last["source"])
+    assert begin.startswith("# ")
+    assert "**Question.**" in begin
+    assert "?" in begin
+    assert end.startswith("## What may be concluded, and what not")
+    assert "**May.**" in end
+    assert "**May not.**" in end
+
+
+@each
+@pytest.mark.filterwarnings("default")  # those of the kernel's transport are not ours
+def test_it_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")])))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # the kernel's own, which keeps figures in the notebook
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert not list(tmp_path.iterdir())

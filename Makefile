@@ -6,7 +6,7 @@ VENV := .venv-$(VERSION)
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow bench lint ruff types docs-check wheel clean
+.PHONY: help demo test test-slow bench lint ruff types docs docs-check wheel clean
 .NOTPARALLEL:
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test-slow   the long simulations"
 	@echo "make bench       the speed measurements"
 	@echo "make lint        ruff and mypy"
+	@echo "make docs        the documentation as a site, in site/"
 	@echo "make docs-check  run the code of README.md and docs/"
 	@echo "make wheel       build the wheel into dist/"
 	@echo "make clean       remove what the others made, environments included"
@@ -41,6 +42,9 @@ ruff: $(VENV)/.lint-installed
 types: $(VENV)/.lint-installed
 	$(BIN)/mypy
 
+docs: $(VENV)/.docs-installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 docs-check: $(VENV)/.test-installed
 	$(PYTEST) tests/contract/test_readme.py
 
@@ -48,7 +52,7 @@ wheel: $(BIN)/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf .venv-* build dist bayes-dp-demo .hypothesis .benchmarks .*_cache *.egg-info
+	rm -rf .venv-* build dist site bayes-dp-demo .hypothesis .benchmarks .*_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -63,6 +67,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.lint-installed: pyproject.toml | $(BIN)/python

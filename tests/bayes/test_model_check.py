@@ -13,17 +13,13 @@ from bayes_dp.bayes.pointwise import log_likelihood
 from bayes_dp.bayes.question import ask
 
 
-def simulated(seed, n=20, trials=100, tau=0.0, epsilon=2.0, strength=0.5, delta=0.01, idle=0):
-    """Counts of uniform rates in the layer (on the boundary for strength 1), beta-binomial if τ > 0.
-
-    The first `idle` bases have the rates of mere guessing.
-    """
+def simulated(seed, n=20, trials=100, tau=0.0, epsilon=2.0, strength=0.5, delta=0.01):
+    """Counts of uniform rates in the layer (on the boundary for strength 1), beta-binomial if τ > 0."""
     rng = np.random.default_rng([5, seed])
     if strength == 1:
         rates = region.sample_boundary(epsilon, delta, n, rng)
     else:
         rates = region.sample(epsilon, delta, strength, n, rng)
-    rates[:idle, 1] = 1 - rates[:idle, 0]
     if tau:
         odds = (1 - tau) / tau
         rates = rng.beta(np.maximum(rates * odds, 1e-9), np.maximum((1 - rates) * odds, 1e-9))

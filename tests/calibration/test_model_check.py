@@ -16,10 +16,6 @@ CASES = {
     "s → 1, binomial; tight": ({"strength": 1}, "tight", True),
     "s → 1, τ = 0.02; tight": ({"strength": 1, "tau": 0.02}, "tight", False),
     "s → 1, τ = 0.05; tight": ({"strength": 1, "tau": 0.05}, "tight", False),
-    "s → 1, τ = 0.05, 1000 + 1000 runs; tight": ({"strength": 1, "tau": 0.05, "trials": 1000}, "tight", False),
-    "s = 0.9, τ = 0.05, 1000 + 1000 runs; s free": ({"strength": 0.9, "tau": 0.05, "trials": 1000}, "free", False),
-    "s = 0.5, τ = 0.05; s free": ({"strength": 0.5, "tau": 0.05}, "free", False),
-    "half of the bases at s = 0.9, half at ε = 0; s free": ({"strength": 0.9, "idle": 10}, "free", False),
 }
 
 
@@ -42,9 +38,9 @@ def test_a_true_model_is_left_alone(name):
 
 
 @pytest.mark.slow
-def test_what_is_wrong_is_seen():
-    assert rates("s → 1, τ = 0.05, 1000 + 1000 runs; tight")[0] > 0.9
-    assert rates("half of the bases at s = 0.9, half at ε = 0; s free")[1] > 0.3
+def test_scatter_is_seen():
+    assert rates("s → 1, τ = 0.05; tight")[0] > 0.8
+    assert rates("s → 1, τ = 0.02; tight")[0] > 0.4
 
 
 def main() -> None:

@@ -318,7 +318,7 @@ def figure_6(found: Table1, settings: Settings) -> Figure:
             [name, f"{ess(plain):.0f}", f"{seconds:.0f}", f"{effective:.0f}", show(errors, 2, " and "), f"{rate:.0f}"]
         )
         say(f"Figure 6: {name} {rows[-1]}")
-    heads = ["Data", "effective draws", "processor seconds", "effective draws of 80 000", "error of the ends", "here"]
+    heads = ["Data", "effective draws", "processor seconds", f"effective of {_PAPER_KEPT}", "error of the ends", "here"]
     print_table(f"Figure 6: {settings.iterations} iterations of Algorithm 6", heads, rows)
     figure = new_figure(7.4, 3.1)
     ours = [post.samples["epsilon"][0] for post in found.posteriors.values()]

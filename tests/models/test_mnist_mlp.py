@@ -196,7 +196,7 @@ def test_workers_of_any_kind_train_the_same(tmp_path, folder, backend):
         from distributed import Client
 
         with (
-            Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None),
+            Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0"),
             joblib.parallel_config("dask"),
         ):
             run(TINY, tmp_path, progress=False)

@@ -195,7 +195,7 @@ def test_a_dask_cluster_gives_the_same():
     distributed = pytest.importorskip("distributed")
     expected = bootstrap(PI, SCORE, 1e-3, replicates=60, choice=Bonferroni([50, 150]))
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
         joblib.parallel_config("dask", client=client),
     ):

@@ -68,7 +68,7 @@ def ax() -> Axes:
 @pytest.fixture(autouse=True)
 def no_traces() -> Iterator[None]:
     mpl.get_backend()  # settles the entry "backend"
-    before = mpl.rcParams.copy()
+    before, open_before = mpl.rcParams.copy(), plt.get_fignums()
     yield
     assert mpl.rcParams == before
-    assert not plt.get_fignums()
+    assert plt.get_fignums() == open_before

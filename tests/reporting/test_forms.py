@@ -252,10 +252,10 @@ def test_the_same_report_is_the_same_text(hostile, counts):
 
 def test_nothing_global_is_changed(hostile):
     mpl.get_backend()  # settles the entry "backend"
-    before = mpl.rcParams.copy()
+    before, open_before = mpl.rcParams.copy(), plt.get_fignums()
     Report(hostile.findings, "t", None).html  # noqa: B018
     assert mpl.rcParams == before
-    assert not plt.get_fignums()
+    assert plt.get_fignums() == open_before
 
 
 def test_how_to_repeat_it(counts, tmp_path):

@@ -8,7 +8,7 @@ the one-sided bounds are missed with the same probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -91,6 +91,7 @@ def compare(
     scores: GuessTable | None = None,
     prior_epsilon: Any = None,
     prior_strength: Any = None,
+    posteriors: Mapping[str, Posterior] | None = None,
     per_base: bool = True,
     names: Iterable[str] | None = None,
 ) -> Comparison:
@@ -104,6 +105,8 @@ def compare(
     baseline : for PANORAMIA: the counts of decisions made without the model, where the non-members are generated.
     scores : for zero-run bounds: the attack's scores of the examples behind the counts, with propensities.
     prior_epsilon, prior_strength : of the posterior, see `estimate`.
+    posteriors : further rows by name: posteriors of ε at `delta` from the same counts, such as those of `estimate` with
+        another likelihood, method or treatment of groups.
     per_base : whether there are rows for each base.
     names : the methods wanted, all by default.
     """
@@ -122,9 +125,14 @@ def compare(
         prior_epsilon=prior_epsilon,
         prior_strength=prior_strength,
     )
+    wanted = _wanted(names)
+    given = {} if posteriors is None else dict(posteriors)
+    for name, post in given.items():
+        _check_posterior(name, post, counts, inputs)
     rows: list[Row] = []
-    for method in _wanted(names):
+    for method in wanted:
         rows += _rows(method, counts, inputs, per_base)
+    rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
     return Comparison(
         rows=tuple(rows), delta=inputs.delta, confidence=inputs.confidence, design=counts.design, digest=counts.digest()
     )
@@ -137,6 +145,18 @@ def _wanted(names: Iterable[str] | None) -> list[Method]:
     if unknown := [name for name in wanted if name not in _REGISTRY]:
         raise InputError(f"there is no method {unknown[0]!r}; the methods are {', '.join(_REGISTRY)}")
     return [_REGISTRY[name] for name in wanted]
+
+
+def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: Inputs) -> None:
+    if not isinstance(post, Posterior):
+        raise InputError(f"posteriors[{name!r}] must be a posterior, not {type(post).__name__}")
+    if name in _REGISTRY:
+        raise InputError(f"posteriors[{name!r}] has the name of a method; give it another")
+    if post.parameter != "epsilon" or post.provenance.known.get("delta") != inputs.delta:
+        known = ", ".join(f"{key} = {value:g}" for key, value in post.provenance.known.items())
+        raise InputError(f"posteriors[{name!r}] is of {post.parameter} at {known}, not of epsilon at {inputs.delta:g}")
+    if post.provenance.digest != counts.digest():
+        raise InputError(f"posteriors[{name!r}] is that of other counts")
 
 
 def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -> list[Row]:
@@ -153,7 +173,9 @@ def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -
     rows = []
     for base, part in parts:
         reason = method.refuse(part, inputs)
-        rows.append(_refused(method, base, reason) if reason else _row(method, base, method.run(part, inputs), inputs))
+        rows.append(
+            _refused(method, base, reason) if reason else _row(method.name, base, method.run(part, inputs), inputs)
+        )
     return rows
 
 
@@ -161,24 +183,24 @@ def _refused(method: Method, base: str, reason: str) -> Row:
     return Row(method.name, base, "refused", "epsilon", None, None, None, None, False, reason, ())
 
 
-def _row(method: Method, base: str, found: Finding, inputs: Inputs) -> Row:
+def _row(name: str, base: str, found: Finding, inputs: Inputs) -> Row:
     if isinstance(found, Posterior):
         low, high = found.interval(inputs.probability)
         reason = " ".join(filter(None, (found.caution, *found.warnings)))
         return Row(
-            method.name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
+            name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
             reason, found.assumptions,
         )  # fmt: skip
     if found.kind == "estimate":
         reason = " ".join(("It is an estimate and bounds nothing.", *found.warnings))
         return Row(
-            method.name, base, "estimate", found.parameter, _finite(found.value), None, None, None, False, reason,
+            name, base, "estimate", found.parameter, _finite(found.value), None, None, None, False, reason,
             found.assumptions,
         )  # fmt: skip
     value = found.details["median"] if found.kind == "posterior" else found.value
     reason = " ".join(filter(None, (found.invalid, *found.warnings)))
     return Row(
-        method.name, base, found.kind, found.parameter, _finite(value), _finite(found.value),
+        name, base, found.kind, found.parameter, _finite(value), _finite(found.value),
         _finite(found.upper), found.confidence, found.valid, reason, found.assumptions,
     )  # fmt: skip
 

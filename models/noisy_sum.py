@@ -50,6 +50,7 @@ FAILURE = 1e-6  # δ_DS of the compositional bound, which has no overlap for sur
 _NUMBERS = (25, 50, 100, 200, 500, 1000)  # of guesses, as in the paper: what is left of 10 000 after abstaining
 _ROWS = 1000  # of the examples at a time
 _NODES = np.linspace(-40, 12, 521)
+_SIZE = 7.0, 4.2  # of the figure, in inches
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ def plot(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
+        _, ax = plt.subplots(figsize=_SIZE, layout="constrained")
     styles = zip(METHODS, ("#d55e00", "#6e6e6e", "#e69f00", "#56b4e9", "#0072b2", "#009e73"), "sv^oDP", strict=True)
     for method, colour, marker in styles:
         bounds = frame[frame["method"] == method].groupby("ratio")["bound"].agg(["mean", "min", "max"]).sort_index()
@@ -227,10 +228,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mean = frame.pivot_table(index="ratio", columns="method", values="bound", sort=False)[list(METHODS)]
     print(mean.round(3).to_string())
     if chosen.figure:
-        import matplotlib
+        from matplotlib.figure import Figure
 
-        matplotlib.use("agg")
-        plot(frame).figure.savefig(chosen.figure, dpi=150)  # type: ignore[union-attr]
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        plot(frame, figure.subplots())
+        figure.savefig(chosen.figure, dpi=150)
     return 0
 
 

@@ -196,6 +196,26 @@ def test_without_the_bases():
     assert alone.select("joint-beta")[0].kind == "posterior"
 
 
+def test_further_posteriors():
+    laid = {"mine": bdp.estimate(CROSSED, 1e-3, likelihood="bivariate_normal", progress=False)}
+    found = table("cross_fed", posteriors=laid)
+    (row,) = found.select("mine")
+    assert found.rows[-1] is row
+    assert (row.base, row.kind) == ("all", "posterior")
+    assert (row.lower, row.upper) == pytest.approx(laid["mine"].interval(0.9), rel=1e-12)
+    assert row.assumptions == laid["mine"].assumptions
+    exact = bdp.estimate(CROSSED, 1e-3)
+    for name, post, message in (
+        ("mine", 3, r"posteriors\['mine'\] must be a posterior, not int"),
+        ("katz", exact, r"posteriors\['katz'\] has the name of a method"),
+        ("mine", exact.epsilon_at(1e-2), "is of epsilon at delta = 0.01, not of epsilon at 0.001"),
+        ("mine", exact.delta_at(1.0), "is of delta at epsilon = 1, not"),
+        ("mine", bdp.estimate(CROSSED[0], 1e-3), "is that of other counts"),
+    ):
+        with pytest.raises(bdp.InputError, match=message):
+            table("cross_fed", posteriors={name: post})
+
+
 # Its forms -----------------------------------------------------------------------------------------------------------
 
 

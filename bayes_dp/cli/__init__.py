@@ -1,6 +1,17 @@
 """The command line `bayes-dp`: one module for each group of verbs, and the program that they are part of."""
 
-from bayes_dp.cli import estimate, lower_bounds, measure, plan, propensity, report, validity, zero_run
+from bayes_dp.cli import audit, compare, estimate, measure, plan, propensity, report, validity, zero_run
 from bayes_dp.cli.program import main
 
-__all__ = ["estimate", "lower_bounds", "main", "measure", "plan", "propensity", "report", "validity", "zero_run"]
+__all__ = [
+    "audit",
+    "compare",
+    "estimate",
+    "main",
+    "measure",
+    "plan",
+    "propensity",
+    "report",
+    "validity",
+    "zero_run",
+]

@@ -13,6 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.options import (
+    AsJson,
+    Counts,
+    Likelihood,
+    Method,
+    PriorEpsilon,
+    PriorStrength,
+    Strength,
+)
 from bayes_dp.cli.program import Design, app, make_folder, number, read_counts, whole
 
 if TYPE_CHECKING:
@@ -48,19 +57,6 @@ Exit codes:
   2 bad input (one line on standard error says what is wrong)"""
 
 
-class Likelihood(StrEnum):
-    binomial = "binomial"
-    bivariate_normal = "bivariate_normal"
-    beta_binomial = "beta_binomial"
-    kupper_haseman = "kupper_haseman"
-
-
-class Method(StrEnum):
-    exact = "exact"
-    mhaar = "mhaar"
-    nuts = "nuts"
-
-
 class GroupForm(StrEnum):
     hierarchical = "hierarchical"
     aggregate = "aggregate"
@@ -68,14 +64,7 @@ class GroupForm(StrEnum):
 
 @app.command(epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
 def estimate(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="Error counts of the attacks: a .csv, .tsv, .txt or .json file, or - for standard input.",
-        ),
-    ],
+    file: Counts,
     delta: Annotated[
         float,
         typer.Option(
@@ -89,14 +78,7 @@ def estimate(
     prob: Annotated[
         float, typer.Option(parser=number, metavar="P", help="The probability that the printed intervals hold.")
     ] = 0.9,
-    strength: Annotated[
-        str,
-        typer.Option(
-            metavar="free|tight|S",
-            help="The strength that every attack reaches, from 0 (worthless ones may be among them) to 1 (each is the "
-            "strongest possible): free estimates it along with ε, tight sets it to 1, a number below 1 fixes it.",
-        ),
-    ] = "free",
+    strength: Strength = "free",
     likelihood: Annotated[
         Likelihood,
         typer.Option(
@@ -127,18 +109,8 @@ def estimate(
             " up the counts of a group, which is faster."
         ),
     ] = GroupForm.hierarchical,
-    prior_epsilon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PRIOR",
-            help='What is believed of ε before the data, as a NumPyro distribution such as "HalfNormal(3)" or '
-            '"Gamma(2, 1)"; by default half-normal with variance 10.',
-        ),
-    ] = None,
-    prior_strength: Annotated[
-        str | None,
-        typer.Option(metavar="PRIOR", help='The same for a free strength; by default "Beta(1, 1)", the uniform one.'),
-    ] = None,
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
     design: Annotated[
         Design | None,
         typer.Option(
@@ -155,7 +127,7 @@ def estimate(
     seed: Annotated[
         int, typer.Option(parser=whole, metavar="N", help="Seed of all draws: the same seed, the same output.")
     ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    as_json: AsJson = False,
     check: Annotated[
         bool,
         typer.Option(
@@ -210,7 +182,7 @@ def estimate(
             delta,
             prior_epsilon=prior_epsilon,
             prior_strength=prior_strength,
-            strength=_strength(strength),
+            strength=strength,
             likelihood=likelihood.value,
             method=method.value if method else None,
             **settings,
@@ -269,14 +241,6 @@ def demo(
     again = [program, "estimate", copy, "--delta", f"{_DEMO_DELTA:g}", "--design", counts.design, "--out", out]
     typer.echo(f"\nWrote {', '.join(saved)}\nThe same from the file:  {shlex.join(again)}")
     return 0
-
-
-def _strength(text: str) -> Any:
-    """A number if it is one; whether it can be a strength is checked by the method."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _save(folder: str, text: str, post: Posterior, prob: float, seed: int) -> list[str]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import Design, app, make_folder, number, read_counts, whole
+from bayes_dp.cli.options import AsJson, Delta, Examples, HowCounted, PriorEpsilon, PriorStrength, number_or_text
+from bayes_dp.cli.program import app, make_folder, number, read_counts, whole
 
 if TYPE_CHECKING:
     from bayes_dp.planning import Plan
@@ -40,10 +41,7 @@ class Vary(StrEnum):
 
 @app.command(epilog=_EPILOG, short_help="How many challenges or bases a wanted width takes.")
 def plan(
-    delta: Annotated[
-        float,
-        typer.Option(parser=number, metavar="D", show_default=False, help="The δ of (ε, δ)-differential privacy."),
-    ],
+    delta: Delta,
     width: Annotated[
         float, typer.Option(parser=number, metavar="W", show_default=False, help="How wide the interval may be.")
     ],
@@ -78,36 +76,33 @@ def plan(
         ),
     ] = None,
     true_epsilon: Annotated[
-        str | None,
+        Any,
         typer.Option(
-            metavar="E|PRIOR", help="Without FILE: the ε that is expected, or its distribution; by default the prior."
+            parser=number_or_text,
+            metavar="E|PRIOR",
+            help="Without FILE: the ε that is expected, or its distribution; by default the prior.",
         ),
     ] = None,
     true_strength: Annotated[
-        str | None, typer.Option(metavar="S|PRIOR", help="Without FILE: the same for the strength of the attacks.")
+        Any,
+        typer.Option(
+            parser=number_or_text, metavar="S|PRIOR", help="Without FILE: the same for the strength of the attacks."
+        ),
     ] = None,
     strength: Annotated[
-        str, typer.Option(metavar="free|S", help="The strength in the analysis, as for bayes-dp estimate.")
+        Any,
+        typer.Option(parser=number_or_text, metavar="free|S", help="In the analysis, as for bayes-dp estimate."),
     ] = "free",
-    prior_epsilon: Annotated[
-        str | None, typer.Option(metavar="PRIOR", help="The prior of ε in the analysis; by default half-normal.")
-    ] = None,
-    prior_strength: Annotated[
-        str | None, typer.Option(metavar="PRIOR", help='The prior of a free strength; by default "Beta(1, 1)".')
-    ] = None,
-    design: Annotated[
-        Design | None, typer.Option(help="How the counts arose; by default as a JSON file says, or repeated.")
-    ] = None,
-    examples: Annotated[
-        int | None,
-        typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were."),
-    ] = None,
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    design: HowCounted = None,
+    examples: Examples = None,
     repetitions: Annotated[
         int, typer.Option(parser=whole, metavar="N", help="Simulated experiments of each size.")
     ] = 100,
     seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed: the same seed, the same plan.")] = 0,
     jobs: Annotated[int, typer.Option(parser=whole, metavar="N", help="Processes to share the work; -1 for all.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    as_json: AsJson = False,
     out: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Also write plan.json and plan.png to this folder, made if missing."),
@@ -134,7 +129,7 @@ def plan(
             raise InputError(f"a FILE of counts is needed, or {missing[0]}")
         if design is not None or examples is not None:
             raise InputError("--design and --examples are for plans from a FILE")
-        given = Experiment(bases, challenges, challenges, _number(true_epsilon), _number(true_strength))  # type: ignore[arg-type]
+        given = Experiment(bases, challenges, challenges, true_epsilon, true_strength)  # type: ignore[arg-type]
     if out is not None:
         make_folder(out)
 
@@ -148,7 +143,7 @@ def plan(
         largest=largest,
         prior_epsilon=prior_epsilon,
         prior_strength=prior_strength,
-        strength=_number(strength),
+        strength=strength,
         repetitions=repetitions,
         seed=seed,
         n_jobs=jobs,
@@ -161,14 +156,6 @@ def plan(
     if out is not None:
         typer.echo(f"Wrote {' and '.join(_save(out, text, found))}", err=True)
     return 0 if found.complete else 130
-
-
-def _number(text: str | None) -> Any:
-    """A number if it is one, otherwise the text."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
 
 
 def _save(folder: str, text: str, found: Plan) -> list[str]:

@@ -8,7 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import Design, app, number, read_counts, whole
+from bayes_dp.cli.options import (
+    Counts,
+    Delta,
+    Examples,
+    HowCounted,
+    Likelihood,
+    Method,
+    PriorEpsilon,
+    PriorStrength,
+    Strength,
+)
+from bayes_dp.cli.program import app, number, read_counts, whole
 
 __all__: list[str] = []
 
@@ -32,28 +43,10 @@ class Format(StrEnum):
     json = "json"
 
 
-def _strength(text: Any) -> Any:
-    """A number if it is one; whether it can be a strength is checked by the method."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 @app.command(epilog=_EPILOG, short_help="A whole analysis as one file, for a reader who was not there.")
 def report(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="Error counts: a .csv, .tsv, .txt or .json file, or - for standard input.",
-        ),
-    ],
-    delta: Annotated[
-        float,
-        typer.Option(parser=number, metavar="D", show_default=False, help="The δ of (ε, δ)-differential privacy."),
-    ],
+    file: Counts,
+    delta: Delta,
     out: Annotated[
         str | None,
         typer.Option(
@@ -70,26 +63,13 @@ def report(
             parser=number, metavar="P", help="Of the intervals; the lower bounds have the confidence (1 + P)/2."
         ),
     ] = 0.9,
-    strength: Annotated[
-        Any, typer.Option(parser=_strength, metavar="free|tight|S", help="As for bayes-dp estimate.")
-    ] = "free",
-    likelihood: Annotated[str, typer.Option(metavar="NAME", help="As for bayes-dp estimate.")] = "binomial",
-    method: Annotated[
-        str | None, typer.Option(metavar="exact|mhaar", show_default=False, help="As for bayes-dp estimate.")
-    ] = None,
-    prior_epsilon: Annotated[
-        str | None, typer.Option(metavar="PRIOR", help="The prior of ε, as for bayes-dp estimate.")
-    ] = None,
-    prior_strength: Annotated[
-        str | None, typer.Option(metavar="PRIOR", help="The prior of a free strength, as for bayes-dp estimate.")
-    ] = None,
-    design: Annotated[
-        Design | None, typer.Option(help="How the counts arose; by default as a JSON file says, or repeated.")
-    ] = None,
-    examples: Annotated[
-        int | None,
-        typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were."),
-    ] = None,
+    strength: Strength = "free",
+    likelihood: Annotated[Likelihood, typer.Option(help="As for bayes-dp estimate.")] = Likelihood.binomial,
+    method: Annotated[Method | None, typer.Option(show_default=False, help="As for bayes-dp estimate.")] = None,
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    design: HowCounted = None,
+    examples: Examples = None,
     seed: Annotated[
         int, typer.Option(parser=whole, metavar="N", help="Seed of all draws: the same seed, the same report.")
     ] = 0,
@@ -115,8 +95,8 @@ def report(
             prior_epsilon=prior_epsilon,
             prior_strength=prior_strength,
             strength=strength,
-            likelihood=likelihood,
-            method=method,
+            likelihood=likelihood.value,
+            method=method.value if method else None,
             seed=seed,
             title=title,
             source=file,

@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.lower_bounds import (
-    AsJson,
-    Confidence,
-    FailAbove,
-    How,
-    Numbers,
-    Scores,
-    Seed,
-    Side,
-    Sides,
-    _choice,
-    _parts,
-    _report,
-    _share,
-    audit,
-)
+from bayes_dp.cli.audit import audit, parts, report, share
+from bayes_dp.cli.options import AsJson, Confidence, FailAbove, How, Numbers, Scores, Seed, Side, Sides, chosen
 from bayes_dp.cli.program import number, whole
 from bayes_dp.cli.propensity import learned_for
 
@@ -179,7 +165,7 @@ def zero_run(
             raise InputError(f"{option} is for audits with {other}")
     if features is not None and known:
         raise InputError("--propensity-known is not for propensities that are learned from --features")
-    wanted = _choice(guesses, choice, seed)
+    wanted = chosen(guesses, choice, seed)
     table = GuessTable.read(file)
     if features is not None:
         if derandomised or form is Form.compositional or overlap is not None or shift_delta:
@@ -190,13 +176,13 @@ def zero_run(
             "seed": seed,
         }  # fmt: skip
         learned = _from_features(table, file, features, group, settings, bootstrap, jobs, checkpoint)
-        return _report({"all": learned}, as_json, fail_above)
+        return report({"all": learned}, as_json, fail_above)
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
         )
-    parts = _parts(table)
-    level = _share(confidence, len(parts))
+    tables = parts(table)
+    level = share(confidence, len(tables))
     found: dict[str, LowerBound] = {
         name: bound(
             part,
@@ -214,9 +200,9 @@ def zero_run(
             confidence=level,
             seed=seed,
         )
-        for name, part in parts.items()
+        for name, part in tables.items()
     }
-    return _report(found, as_json, fail_above, confidence)
+    return report(found, as_json, fail_above, confidence)
 
 
 def _from_features(

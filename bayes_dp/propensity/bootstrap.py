@@ -3,9 +3,16 @@
 Guesses, memberships and the coins of tampering are fixed, so that the bound Ψ is a function of the propensities. For
 each of K replicates the data that the propensities were learned from are resampled with replacement, fold by fold and
 by whole groups, the classifiers are fitted again, and Ψ_k is the bound at error probability p. With Ψ that of the
-propensities as they were learned, the result is the p' quantile of Ψ_k + Ψ − median(Ψ_1, …, Ψ_K), at least 0: the
-⌊p'(K + 1)⌋-th smallest. It is claimed to hold with confidence 1 − p − p'. (The paper prints the 1 − p' quantile in its
-Algorithm 3, which would be an upper bound, and means the lower one, as its Section 6 says.)
+propensities as they were learned, and M the median of the replicates, the result is the p' quantile of
+
+    Ψ_k − M + Ψ − max(0, M − Ψ),
+
+at least 0: the ⌊p'(K + 1)⌋-th smallest. It is claimed to hold with confidence 1 − p − p'. The paper prints the 1 − p'
+quantile in its Algorithm 3, which would be an upper bound, and means the lower one, as its Section 6 says.
+
+The last term is ours. A penalty and calibration pull propensities towards the share of members, so that the bound
+exceeds that of the true ones. The resamples show it, since their bounds then exceed Ψ in turn, and what they show is
+taken off.
 
 A replicate depends on its number and the seed only, whoever computes it. So the result is the same for any number of
 jobs and any joblib backend, Dask and Ray among them, and finished replicates can be kept in a file.
@@ -42,7 +49,7 @@ from bayes_dp.result import Provenance
 from bayes_dp.table import show
 from bayes_dp.tradeoff import Gaussian
 
-__all__ = ["bootstrap", "recentred_quantile"]
+__all__ = ["bootstrap", "recentred"]
 
 Floats = NDArray[np.float64]
 Path = str | os.PathLike[str]
@@ -110,8 +117,8 @@ def bootstrap(
     bounds = _replicates(origin, audit, seed, int(replicates), n_jobs, checkpoint, state, progress)
     details = dict(plain.details)
     first = details.get("mu", plain.value)
-    value = recentred_quantile(bounds, first, tail)
-    moved = bounds + first - np.median(bounds)
+    moved = recentred(bounds, first)
+    value = max(0.0, float(np.sort(moved)[_place(tail, len(moved)) - 1]))
     if audit.parameter == "mu" and delta is not None:
         details["mu"], value = value, float(Gaussian(value).epsilon_at(delta))
     low, high = (np.quantile(moved, q, method="inverted_cdf") for q in (tail, 1 - tail))
@@ -145,9 +152,10 @@ def bootstrap(
     )  # fmt: skip
 
 
-def recentred_quantile(bounds: Floats, first: float, tail: float) -> float:
-    """The ⌊p'(K + 1)⌋-th smallest of Ψ_k + Ψ − median, at least 0, for K bounds Ψ_k, Ψ = `first` and p' = `tail`."""
-    return max(0.0, float(np.sort(bounds)[_place(tail, len(bounds)) - 1] + first - np.median(bounds)))
+def recentred(bounds: Floats, first: float) -> Floats:
+    """Ψ_k − M + Ψ − max(0, M − Ψ) for K bounds Ψ_k of median M, and Ψ = `first`; (K,)."""
+    middle = float(np.median(bounds))
+    return bounds - middle + first - max(0.0, middle - first)
 
 
 def _place(tail: float, replicates: int) -> int:
@@ -164,8 +172,8 @@ def _sentences(replicates: int, p: float, tail: float) -> tuple[str, ...]:
     return (
         f"The error of the propensities was taken from {replicates} bootstrap resamples of what they were learned from:"
         f" of the error probability {p:g} is the audit's and {tail:g} the bootstrap's.",
-        "Bounds from resamples vary about their median as the bound does about that of the true propensities; for large"
-        " samples and a classifier that can be right this is so, and here it cannot be checked.",
+        "Bounds from resamples lie about the bound as it lies about that of the true propensities; for large samples"
+        " and a classifier that can be right this is so, and here it cannot be checked.",
     )
 
 

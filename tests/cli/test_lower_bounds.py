@@ -72,6 +72,30 @@ def test_compare_one_run(capsys, counts, tmp_path):
     assert bdp.Comparison.from_dict(found) == expected
 
 
+def test_compare_with_scores(capsys, counts, scores, tmp_path):
+    settings = ("compare", counts, "--delta", "1e-5", "--design", "one_run", "--examples", "600")
+    table = bdp.GuessTable.read(scores)
+    shifted = bdp.GuessTable(table.score, table.member, np.full(600, 0.4))
+    shifted.to_csv(tmp_path / "shifted.csv")
+    found = answer(capsys, *settings, "--scores", str(tmp_path / "shifted.csv"))
+    data = bdp.ErrorCounts.from_csv(counts, design="one_run", examples=600)
+    assert bdp.Comparison.from_dict(found) == bdp.compare(data, 1e-5, scores=shifted, per_base=False)
+    assert "scores.csv must have a column propensity" in fault(capsys, *settings, "--scores", scores)
+
+
+def test_compare_with_another_likelihood(capsys, counts):
+    prior = "HalfNormal(2)"
+    settings = ("--delta", "1e-3", "--likelihood", "bivariate_normal", "--prior-epsilon", prior)
+    settings += ("--prior-strength", "Beta(2, 1)")
+    rows = {row["method"]: row for row in answer(capsys, "compare", counts, *settings)["rows"]}
+    priors = {"prior_epsilon": prior, "prior_strength": "Beta(2, 1)"}
+    data = bdp.ErrorCounts.from_csv(counts)
+    expected = bdp.estimate(data, 1e-3, likelihood="bivariate_normal", progress=False, **priors)
+    found = rows["posterior-bivariate-normal"]
+    assert (found["lower"], found["upper"]) == pytest.approx(expected.interval(0.9), rel=1e-12)
+    assert (rows["posterior"]["lower"], rows["posterior"]["upper"]) == bdp.estimate(data, 1e-3, **priors).interval(0.9)
+
+
 def test_compare_writes_files(capsys, counts, tmp_path):
     folder = tmp_path / "new" / "folder"
     code, _, err = run(capsys, "compare", counts, "--delta", "0", "--out", str(folder))

@@ -109,7 +109,7 @@ def test_warnings_of_a_sampler_go_to_standard_error(capsys, counts, tmp_path, mo
         (("COUNTS", "--delta", "2"), "delta must lie in [0, 1), not 2.0"),
         (("COUNTS", "--delta", "0.1", "-o", "report.pdf"), "the suffix of a report must be one of .html"),
         (("COUNTS", "--delta", "0.1", "--likelihood", "poisson"), "poisson"),
-        (("COUNTS", "--delta", "0.1", "--method", "guess"), "method must be"),
+        (("COUNTS", "--delta", "0.1", "--method", "guess"), "'--method': 'guess' is not one of"),
         (("COUNTS", "--delta", "0.1", "--strength", "huge"), "strength must be 'free', 'tight' or a number"),
         (("COUNTS", "--delta", "0.1", "--prior-epsilon", "Normal(0, 1)"), "the prior of epsilon must live within"),
         (("COUNTS", "--delta", "0.1", "--format", "pdf"), "pdf"),

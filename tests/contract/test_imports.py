@@ -115,9 +115,11 @@ LAYERS = (
     ("bayes_dp.reporting.assembled",),
     ("bayes_dp.reporting",),
     ("bayes_dp.cli.program",),
+    ("bayes_dp.cli.options",),
     (
+        "bayes_dp.cli.audit",
+        "bayes_dp.cli.compare",
         "bayes_dp.cli.estimate",
-        "bayes_dp.cli.lower_bounds",
         "bayes_dp.cli.measure",
         "bayes_dp.cli.plan",
         "bayes_dp.cli.propensity",

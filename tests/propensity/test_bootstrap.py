@@ -45,11 +45,17 @@ FEW = {"replicates": 39, "choice": 150}
 # What is returned -----------------------------------------------------------------------------------------------------
 
 
-def test_the_quantile_is_the_lower_one_of_the_recentred_bounds():
+def test_bounds_are_recentred_and_their_quantile_is_the_lower_one():
     bounds = np.array([5.0, 1.0, 3.0, 2.0, 4.0, 7.0, 6.0])  # median 4
+    assert (bootstrap_module.recentred(bounds, 10.0) == bounds - 4 + 10).all()
+    assert (bootstrap_module.recentred(bounds, 4.0) == bounds).all()
     for tail, place in ((1 / 8, 1), (0.13, 1), (2 / 8, 2), (0.49, 3)):
-        assert bootstrap_module.recentred_quantile(bounds, 10.0, tail) == place + 10 - 4
-    assert bootstrap_module.recentred_quantile(bounds, 2.0, 1 / 8) == 0.0
+        assert bootstrap_module._place(tail, 7) == place
+
+
+def test_what_resamples_add_to_the_bound_is_taken_off_again():
+    bounds = np.array([5.0, 1.0, 3.0, 2.0, 4.0, 7.0, 6.0])  # median 4
+    assert (bootstrap_module.recentred(bounds, 3.5) == bounds - 4 + 3.5 - 0.5).all()
 
 
 SETTINGS = [
@@ -119,8 +125,9 @@ def test_the_result():
     bounds = np.array(details["bootstrap_bounds"])
     assert len(bounds) == 39
     assert details["without_bootstrap"] == plain.value
-    expected = np.sort(bounds)[0] + plain.value - np.median(bounds)
-    assert found.value == pytest.approx(expected, rel=1e-14)
+    above = np.median(bounds) - plain.value
+    assert above > 0
+    assert found.value == pytest.approx(bounds.min() - np.median(bounds) + plain.value - above, rel=1e-13)
     assert 0 < found.value < plain.value
     assert found.confidence == 0.95
     low, high = details["bootstrap_interval"]
@@ -139,7 +146,8 @@ def test_the_error_may_be_split_otherwise():
     found = bootstrap(PI, SCORE, replicates=99, choice=150, quantile=0.01)
     assert found.details["level"] == pytest.approx(0.04)
     bounds = np.array(found.details["bootstrap_bounds"])
-    assert found.value == pytest.approx(bounds.min() - np.median(bounds) + found.details["without_bootstrap"])
+    expected = bootstrap_module.recentred(bounds, found.details["without_bootstrap"]).min()
+    assert found.value == pytest.approx(expected, rel=1e-13)
 
 
 def test_gaussian_at_a_delta_is_bootstrapped_in_mu():

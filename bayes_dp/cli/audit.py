@@ -1,4 +1,4 @@
-"""The verbs of the lower bounds: compare and audit."""
+"""The verbs of audit: one lower bound each, from a table of scores or from counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import Design, app, make_folder, number, read_counts, whole
+from bayes_dp.cli.options import (
+    AsJson,
+    Choice,
+    Confidence,
+    Counts,
+    Delta,
+    DeltaIfAny,
+    Examples,
+    FailAbove,
+    How,
+    HowCounted,
+    Numbers,
+    Scores,
+    Seed,
+    Side,
+    Sides,
+    chosen,
+)
+from bayes_dp.cli.program import app, number, read_counts
 
 if TYPE_CHECKING:
     from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
@@ -18,15 +36,7 @@ if TYPE_CHECKING:
 
     Finding = LowerBound | CredibleInterval | Estimate
 
-__all__: list[str] = []
-
-_COMPARE_EPILOG = """\b
-Examples:
-  bayes-dp compare counts.csv --delta 1e-3
-  bayes-dp compare counts.csv --delta 1e-3 --bases --json > comparison.json
-  bayes-dp compare counts.csv --delta 1e-5 --design one_run --examples 1000
-
-FILE is as for bayes-dp estimate."""
+__all__ = ["audit", "parts", "report", "share"]
 
 _SCORES = """\b
 FILE has one row per example of the audit:
@@ -62,14 +72,6 @@ Exit codes:
   2 bad input (one line on standard error says what is wrong)"""
 
 
-Choice = StrEnum("Choice", ["fixed", "bonferroni", "split", "uncorrected"])  # "split" is a method of str, so no class
-
-
-class Sides(StrEnum):
-    both = "both"
-    members = "members"
-
-
 class OneRunMethod(StrEnum):
     best = "best"
     binomial = "binomial"
@@ -89,131 +91,6 @@ class Interval(StrEnum):
     katz = "katz"
     accuracy = "accuracy"
     joint_beta = "joint-beta"
-
-
-Scores = Annotated[
-    str,
-    typer.Argument(metavar="FILE", show_default=False, help="Scores of examples: a .csv, .tsv, .txt or .json file."),
-]
-Counts = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        show_default=False,
-        help="Error counts: a .csv, .tsv, .txt or .json file, or - for standard input.",
-    ),
-]
-Delta = Annotated[
-    float, typer.Option(parser=number, metavar="D", show_default=False, help="The δ of (ε, δ)-differential privacy.")
-]
-DeltaIfAny = Annotated[
-    float | None, typer.Option(parser=number, metavar="D", help="Bound ε at this δ; otherwise the family's parameter.")
-]
-Confidence = Annotated[
-    float, typer.Option(parser=number, metavar="P", help="With which a bound holds, over repetitions of the audit.")
-]
-Numbers = Annotated[
-    str | None,
-    typer.Option(
-        "--guesses",
-        metavar="N[,N...]",
-        help="How many of the most confident guesses to make; several, separated by commas, are tried as --choice"
-        " says. By default all of them, half, a quarter and so on.",
-    ),
-]
-How = Annotated[
-    Choice | None,
-    typer.Option(
-        "--choice",
-        help="How the number is chosen: fixed in advance (of one number the default), the best with a correction for"
-        " looking at all (bonferroni, of several the default), on one half of the examples (split), or the best"
-        " without a correction, which is marked as not valid.",
-    ),
-]
-Side = Annotated[Sides, typer.Option(help="Guess members and non-members, or members only.")]
-Seed = Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the coins that break ties and split.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")]
-FailAbove = Annotated[
-    float | None,
-    typer.Option(
-        parser=number,
-        metavar="EPS",
-        help="Exit with 1 when the bound (of several bases: the one that holds for all) is above EPS.",
-    ),
-]
-HowCounted = Annotated[
-    Design | None, typer.Option(help="How the counts arose; by default as a JSON file says, or repeated.")
-]
-Examples = Annotated[
-    int | None, typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were.")
-]
-
-
-@app.command(epilog=_COMPARE_EPILOG, short_help="All methods on the same counts, in one table.")
-def compare(
-    file: Counts,
-    delta: Delta,
-    confidence: Confidence = 0.95,
-    design: HowCounted = None,
-    examples: Examples = None,
-    overlap: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="H",
-            help="For zero-run bounds: every example is a member with a probability from H to 1-H.",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="For PANORAMIA: counts of decisions made without the model."),
-    ] = None,
-    bases: Annotated[bool, typer.Option("--bases", help="A row for each base too.")] = False,
-    prior_epsilon: Annotated[
-        str | None, typer.Option(metavar="PRIOR", help="Of the posterior, as for bayes-dp estimate.")
-    ] = None,
-    as_json: AsJson = False,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Also write comparison.json, .csv, .html and .tex to this folder."),
-    ] = None,
-) -> int:
-    """Compare the posterior of ε with every lower bound that the same counts give.
-
-    Each row has its kind (posterior, lower bound, estimate), and says what it assumes. A method that does not apply is
-    listed with the reason. Posterior intervals have probability 2P-1, so that their lower ends compare with bounds of
-    confidence P.
-    """
-    counts = read_counts(file, design.value if design else None, examples)
-    other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
-    if out is not None:
-        make_folder(out)
-
-    from bayes_dp.comparison import compare as collect
-
-    found = collect(
-        counts, delta, confidence, overlap=overlap, baseline=other, prior_epsilon=prior_epsilon, per_base=bases
-    )
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
-    if out is not None:
-        typer.echo(f"Wrote {', '.join(_save(found, out))}", err=True)
-    return 0
-
-
-def _save(found: Any, folder: str) -> list[str]:
-    import os
-
-    from bayes_dp.files import write_text_atomically
-
-    paths = [os.path.join(folder, f"comparison.{suffix}") for suffix in ("json", "csv", "html", "tex")]
-    found.to_json(paths[0])
-    frame = found.to_frame()
-    frame["assumptions"] = [" ".join(sentences) for sentences in frame["assumptions"]]
-    head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Comparison</title>\n'
-    page = f"{head}{found.to_html()}\n</html>\n"
-    for path, text in zip(paths[1:], (frame.to_csv(index=False), page, found.to_latex() + "\n"), strict=True):
-        write_text_atomically(path, text)
-    return paths
 
 
 audit = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -255,7 +132,7 @@ def one_run(
 
         return bound(made, delta, confidence=level, method=method.value)
 
-    return _report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
+    return report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
 
 
 @audit.command("f-dp", epilog=_AUDIT_EPILOG, short_help="Gaussian, Laplace or (ε, δ) DP from guesses on one model.")
@@ -287,7 +164,7 @@ def f_dp(
 
         return bound(made, delta=delta, family=family.value, tau=tau, confidence=level)
 
-    return _report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
+    return report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
 
 
 @audit.command("panoramia", epilog=_PANORAMIA_EPILOG, short_help="How much better an attack is than a blind baseline.")
@@ -325,10 +202,10 @@ def panoramia(
 
     if baseline is not None and fail_above is not None:
         raise InputError("--fail-above is for bounds, and with --baseline the result is an estimate")
-    tables = [_parts(GuessTable.read(name)) for name in (file, baseline) if name is not None]
+    tables = [parts(GuessTable.read(name)) for name in (file, baseline) if name is not None]
     if len(tables) == 2 and tables[0].keys() != tables[1].keys():
         raise InputError(f"{baseline} must have the bases of {file}")
-    level = _share(confidence, len(tables[0]))
+    level = share(confidence, len(tables[0]))
     found = {
         base: measure(
             table,
@@ -340,7 +217,7 @@ def panoramia(
         )
         for base, table in tables[0].items()
     }
-    return _report(found, as_json, fail_above, confidence)
+    return report(found, as_json, fail_above, confidence)
 
 
 @audit.command("intervals", short_help="Intervals of the error rates of repeated runs.")
@@ -382,7 +259,7 @@ def intervals(
         found = {f"{i} ({label})": run(counts[i], delta, **settings) for i, label in enumerate(labels)}
     if len(counts) == 1 or method is not Interval.joint_beta:
         found["all"] = run(counts, delta, **settings)
-    return _report(found, as_json, fail_above)
+    return report(found, as_json, fail_above)
 
 
 def _audited(
@@ -398,49 +275,26 @@ def _audited(
     from bayes_dp.attacks.scores import guess
     from bayes_dp.guess_table import GuessTable
 
-    wanted = _choice(numbers, choice, seed)
-    parts = _parts(GuessTable.read(file))
-    level = _share(confidence, len(parts))
-    return {name: run(guess(part, wanted, sides.value, seed), level) for name, part in parts.items()}
+    wanted = chosen(numbers, choice, seed)
+    tables = parts(GuessTable.read(file))
+    level = share(confidence, len(tables))
+    return {name: run(guess(table, wanted, sides.value, seed), level) for name, table in tables.items()}
 
 
-def _parts(table: GuessTable) -> dict[str, GuessTable]:
+def parts(table: GuessTable) -> dict[str, GuessTable]:
+    """The table of each base, or all of it if it has none."""
     return {"all": table} if table.base is None else table.by_base()
 
 
-def _share(confidence: float, parts: int) -> float:
+def share(confidence: float, bounds: int) -> float:
     """The confidence of each of so many bounds that hold together with the given one."""
     from bayes_dp.checks import one_number
 
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    return confidence if parts == 1 else 1 - (1 - confidence) / parts
+    return confidence if bounds == 1 else 1 - (1 - confidence) / bounds
 
 
-def _choice(numbers: str | None, choice: Choice | None, seed: int) -> Any:
-    """The choice of the number of guesses, from the options."""
-    from bayes_dp.attacks import scores
-    from bayes_dp.checks import InputError
-
-    given = None
-    if numbers is not None:
-        try:
-            given = [int(part) for part in numbers.split(",")]
-        except ValueError:
-            raise InputError(f"--guesses must be whole numbers separated by commas, not {numbers!r:.80}") from None
-    if choice is None:
-        choice = Choice.fixed if given is not None and len(given) == 1 else Choice.bonferroni
-    if choice is Choice.fixed:
-        if given is None or len(given) != 1:
-            raise InputError("--choice fixed needs one number of --guesses")
-        return scores.Fixed(given[0])
-    if choice is Choice.split:
-        return scores.Split(given, seed=seed)
-    return scores.Bonferroni(given) if choice is Choice.bonferroni else scores.Uncorrected(given)
-
-
-def _report(
-    found: Mapping[str, Finding], as_json: bool, fail_above: float | None, together: float | None = None
-) -> int:
+def report(found: Mapping[str, Finding], as_json: bool, fail_above: float | None, together: float | None = None) -> int:
     """Print findings by name, and the confidence that they have `together`; returns the exit code."""
     if as_json:
         content = [{"base": name, **finding.to_dict()} for name, finding in found.items()]

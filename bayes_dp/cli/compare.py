@@ -1,0 +1,150 @@
+"""The verb compare: all methods on the same counts."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayes_dp.cli.options import (
+    AsJson,
+    Confidence,
+    Counts,
+    Delta,
+    Examples,
+    HowCounted,
+    Likelihood,
+    PriorEpsilon,
+    PriorStrength,
+)
+from bayes_dp.cli.program import app, make_folder, number, read_counts
+
+if TYPE_CHECKING:
+    from bayes_dp.data import ErrorCounts
+    from bayes_dp.result import Posterior
+
+__all__: list[str] = []
+
+_COMPARE_EPILOG = """\b
+Examples:
+  bayes-dp compare counts.csv --delta 1e-3
+  bayes-dp compare counts.csv --delta 1e-3 --bases --json > comparison.json
+  bayes-dp compare counts.csv --delta 1e-3 --likelihood bivariate_normal
+  bayes-dp compare counts.csv --delta 1e-5 --design one_run --examples 1000
+
+FILE is as for bayes-dp estimate."""
+
+
+@app.command(epilog=_COMPARE_EPILOG, short_help="All methods on the same counts, in one table.")
+def compare(
+    file: Counts,
+    delta: Delta,
+    confidence: Confidence = 0.95,
+    design: HowCounted = None,
+    examples: Examples = None,
+    overlap: Annotated[
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="H",
+            help="For zero-run bounds: every example is a member with a probability from H to 1-H.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="For PANORAMIA: counts of decisions made without the model."),
+    ] = None,
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="For zero-run bounds: the attack's scores of the same examples, with a column propensity; as for"
+            " bayes-dp audit zero-run.",
+        ),
+    ] = None,
+    likelihood: Annotated[
+        list[Likelihood] | None,
+        typer.Option(help="Also a posterior with this likelihood; may be given several times."),
+    ] = None,
+    bases: Annotated[bool, typer.Option("--bases", help="A row for each base too.")] = False,
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    as_json: AsJson = False,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Also write comparison.json, .csv, .html and .tex to this folder."),
+    ] = None,
+) -> int:
+    """Compare the posterior of ε with every lower bound that the same counts give.
+
+    Each row has its kind (posterior, lower bound, estimate), and says what it assumes. A method that does not apply is
+    listed with the reason. Posterior intervals have probability 2P-1, so that their lower ends compare with bounds of
+    confidence P.
+    """
+    counts = read_counts(file, design.value if design else None, examples)
+    other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
+
+    from bayes_dp.checks import InputError
+    from bayes_dp.guess_table import GuessTable
+
+    table = None if scores is None else GuessTable.read(scores)
+    if table is not None and table.propensity is None:
+        raise InputError(f"{scores} must have a column propensity, the chance of being a member given the features")
+    if out is not None:
+        make_folder(out)
+
+    from bayes_dp.comparison import compare as collect
+
+    found = collect(
+        counts,
+        delta,
+        confidence,
+        overlap=overlap,
+        baseline=other,
+        scores=table,
+        prior_epsilon=prior_epsilon,
+        prior_strength=prior_strength,
+        posteriors=_posteriors(counts, delta, likelihood or [], prior_epsilon, prior_strength),
+        per_base=bases,
+    )
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    if out is not None:
+        typer.echo(f"Wrote {', '.join(_save(found, out))}", err=True)
+    return 0
+
+
+def _posteriors(
+    counts: ErrorCounts,
+    delta: float,
+    likelihoods: list[Likelihood],
+    prior_epsilon: str | None,
+    prior_strength: str | None,
+) -> dict[str, Posterior]:
+    from bayes_dp.bayes.convergence import ConvergenceWarning
+    from bayes_dp.bayes.estimate import estimate
+
+    priors: dict[str, Any] = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are in the table
+        return {
+            f"posterior-{each.value.replace('_', '-')}": estimate(counts, delta, likelihood=each.value, **priors)
+            for each in dict.fromkeys(likelihoods)
+        }
+
+
+def _save(found: Any, folder: str) -> list[str]:
+    import os
+
+    from bayes_dp.files import write_text_atomically
+
+    paths = [os.path.join(folder, f"comparison.{suffix}") for suffix in ("json", "csv", "html", "tex")]
+    found.to_json(paths[0])
+    frame = found.to_frame()
+    frame["assumptions"] = [" ".join(sentences) for sentences in frame["assumptions"]]
+    head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Comparison</title>\n'
+    page = f"{head}{found.to_html()}\n</html>\n"
+    for path, text in zip(paths[1:], (frame.to_csv(index=False), page, found.to_latex() + "\n"), strict=True):
+        write_text_atomically(path, text)
+    return paths

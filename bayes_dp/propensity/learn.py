@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.propensity.diagnostics import area_under_curve, diagnose
 from bayes_dp.propensity.features import Features, as_features, memberships, unit_codes
-from bayes_dp.propensity.learning import Calibration, classifier, one_thread, task
+from bayes_dp.propensity.learning import Calibration, Logistic, Task, classifier, one_thread, task
 from bayes_dp.propensity.result import Origin, Propensity
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
@@ -25,6 +25,7 @@ from bayes_dp.table import show
 __all__ = ["fit", "known"]
 
 OVERLAP = 0.01  # rows with a propensity closer to 0 or 1 than this are named
+FEW = 20  # members, and non-members, for each feature of a logistic regression; below, a warning
 _SHARES_DIFFER = 3.0  # standard errors
 
 ASSUMPTIONS = (
@@ -81,6 +82,8 @@ def fit(
     warned += tuple(
         f"The classifier {learner.name} {what} ({k} of {fits} fits)." for what, k in first.complaints.items()
     )
+    if isinstance(learner, Logistic):
+        warned += _few(job, len(names))
     warned += _overlap(first.values, truth, names, matrix[:n])
     how = (
         f"each by a classifier fitted on the other {folds - 1} of {folds} parts"
@@ -156,6 +159,19 @@ def _shares(member: NDArray[np.bool_], training: NDArray[np.bool_]) -> tuple[str
     return (
         f"Of the examples {here:.1%} are members, of the training data {there:.1%}: propensities learned there are"
         " wrong here, unless both were drawn in the same way.",
+    )
+
+
+def _few(job: Task, columns: int) -> tuple[str, ...]:
+    """A warning where a fit has few members, or few non-members, for its number of coefficients."""
+    sides = [job.member[job.training(target)] for target in job.targets]
+    fewest = min(min(int(side.sum()), int((~side).sum())) for side in sides)
+    if fewest >= FEW * columns:
+        return ()
+    return (
+        f"Some fit had {fewest} members or non-members for {columns} features; below {FEW} for each, what the features"
+        " tell is lost in noise, propensities are too close to the share of members, and bounds too high, which the"
+        " bootstrap does not make up for. Take fewer features, such as their principal components, or more examples.",
     )
 
 

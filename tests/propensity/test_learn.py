@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import bayes_dp as bdp
 from bayes_dp.propensity import fit, known
@@ -204,6 +205,15 @@ def test_no_convergence_is_one_warning_of_ours():
         pi = fit(x, member, estimator=standard_logistic(max_iter=1), folds=3)
     assert pi.warnings == ("The classifier Pipeline did not converge (3 of 3 fits).",)
     assert "Warning: The classifier Pipeline did not converge" in pi.summary()
+
+
+def test_few_examples_for_many_features():
+    rng = np.random.default_rng(0)
+    x, member = rng.normal(size=(400, 6)), np.arange(400) % 2 == 0
+    assert fit(x[:, :5], member, seed=0).warnings == ()  # 100 members in each half
+    (sentence,) = fit(x, member, seed=0).warnings
+    assert sentence.startswith("Some fit had 100 members or non-members for 6 features; below 20 for each")
+    assert fit(x, member, estimator=DecisionTreeClassifier(max_depth=2), seed=0).warnings == ()
 
 
 def test_other_warnings_are_told_once():

@@ -1,0 +1,123 @@
+"""The density that NUTS samples, integrated over its coordinates, is the marginal likelihood, on a grid of (ε, s)."""
+
+import itertools
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import pytest
+from numpyro.infer.util import log_density
+from scipy import stats
+
+import bayes_dp as bdp
+from bayes_dp import region
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.cubature import log_marginal
+from bayes_dp.bayes.likelihoods import Counts
+from bayes_dp.bayes.model import bayes_model, observe_counts
+from bayes_dp.bayes.shared import correlations
+
+# The trapezoidal rule, which is exact to many digits for smooth densities that vanish at both ends.
+STEP = 0.4
+LINE = np.arange(-16, 16 + STEP / 2, STEP)
+PLANE = np.stack(np.meshgrid(LINE, LINE, indexing="ij"), axis=-1).reshape(-1, 1, 2)
+
+BASES = [(3, 20, 4, 25), (0, 20, 11, 30), (40, 200, 190, 200)]
+SHARED = {
+    "binomial": [()],
+    "bivariate_normal": [(0.0, 0.0), (0.02, 0.01), (-0.003, -0.004)],
+    "beta_binomial": [(0.0,), (0.03,)],
+    "kupper_haseman": [(0.0,), (1e-4,)],
+}
+
+
+@pytest.fixture(autouse=True)
+def _double():
+    with jax.enable_x64(True):
+        yield
+
+
+def columns(*base):
+    return Counts(*(np.array([float(v)]) for v in base))
+
+
+def integrator(model, step=STEP):
+    """(args, values) -> log ∫ of the model's joint density over the sites in `values`: name -> nodes, (m, ...).
+
+    Numbers among the sites that end in "_place", and "places", are integrated over; the others stay at their values.
+    """
+
+    @jax.jit
+    def total(args, values):
+        return jax.scipy.special.logsumexp(
+            jax.lax.map(lambda one: log_density(model, args, {}, one)[0], values, batch_size=4096)
+        )
+
+    def found(args, values):
+        dimensions = sum(2 if name == "places" else name.endswith("_place") for name in values)
+        return float(total(args, values)) + dimensions * np.log(step)
+
+    return found
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("base", BASES)
+def test_integral_over_the_rates(name, base):
+    law, counts = LIKELIHOODS[name], columns(*base)
+
+    def model(epsilon, s, delta, shared):
+        def log_g(counts, alpha, beta):
+            return law.log_density(counts, alpha, beta, *shared)
+
+        observe_counts(counts, epsilon, delta, s, log_g, *shared[:2])
+
+    grid = list(itertools.product((0.3, 2.0, 6.0), (0.02, 0.5, 0.97), (0.0, 0.01), SHARED[name]))
+    expected = np.array([log_marginal(law, counts, epsilon, d, s, shared)[0] for epsilon, s, d, shared in grid])
+    likely = np.flatnonzero(expected > expected.max() - 60)
+    assert len(likely) >= len(grid) / 2
+    integral = integrator(model)
+    for i in likely:
+        assert integral(grid[i], {"places": PLANE}) == pytest.approx(expected[i], abs=1e-4), grid[i]
+
+
+@pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial"])
+def test_places_of_the_shared_parameters_have_their_prior(name):
+    law, counts = LIKELIHOODS[name], Counts(*(np.array(c, dtype=float) for c in ([1, 2], [20, 30], [3, 4], [25, 40])))
+    low = 0.0 if name == "beta_binomial" else -1 / 39
+    prior = stats.truncnorm(low / 0.01, 100, scale=0.01)
+
+    def model(power):
+        tau, *rho = correlations(law, counts)
+        limit = law.rho_limit(counts, tau) if rho else 1.0
+        numpyro.factor("moment", power[0] * jnp.log(tau - low) + power[1] * jnp.log1p(sum(rho) / limit))
+
+    places = {"tau_place": PLANE[:, 0, 0], "rho_place": PLANE[:, 0, 1]} if name == "bivariate_normal" else {}
+    integral = integrator(model)
+    for power in ((0, 0), (1, 0), (2, 1), (1, 2)):
+        expected = np.log(prior.expect(lambda t, k=power[0]: (t - low) ** k, epsabs=1e-14))
+        expected += np.log([1, 1, 4 / 3][power[1]]) if places else 0.0
+        found = integral((power,), places or {"tau_place": LINE})
+        assert found == pytest.approx(expected, abs=1e-6), power
+
+
+def test_place_of_a_parameter_whose_range_depends_on_the_rates():
+    """Kupper and Haseman's law: the whole model, at one ε and s."""
+    base, delta, epsilon, s = (2, 6, 3, 7), 0.01, 1.2, 0.4
+    law, line = LIKELIHOODS["kupper_haseman"], np.arange(-14, 14.1, 0.4)
+    z0, z1, place = (part.ravel() for part in np.meshgrid(line, line, line, indexing="ij"))
+    values = {
+        "places": np.stack([z0, z1], axis=-1)[:, None],
+        "tau_place": place,
+        "epsilon": np.full(place.size, epsilon),
+        "strength": np.full(place.size, s),
+    }
+    counts = bdp.ErrorCounts([base[0]], base[1], [base[2]], base[3])
+    found = integrator(partial(bayes_model, counts, likelihood="kupper_haseman"), 0.4)((delta,), values)
+    rng, size = np.random.default_rng(0), 2_000_000
+    alpha, beta = region.sample(epsilon, delta, s, size, rng).T
+    tau = stats.truncnorm.rvs((-1 / 6) / 0.01, 100, scale=0.01, size=size, random_state=rng)
+    g = np.exp(np.asarray(law.log_density(columns(*base), alpha[None], beta[None], tau))[0])
+    expected = np.log(g.mean()) + np.log(2) + stats.norm.logpdf(epsilon, scale=np.sqrt(10))
+    assert found == pytest.approx(expected, abs=4 * g.std() / g.mean() / np.sqrt(size))

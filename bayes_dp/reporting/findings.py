@@ -79,10 +79,12 @@ def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Map
     except InputError as error:  # a likelihood of one's own need not have what a check needs
         unchecked = f"The model was not checked: {error}."
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
+    plain = options["likelihood"] == "binomial" and options["strength"] in ("free", "tight")
+    others = {} if plain and not options.get("groups") else {"posterior, as above": post}
     return Findings(
         counts=counts,
         posterior=post,
-        comparison=compare(counts, delta, (1 + prob) / 2, per_base=False, **priors),
+        comparison=compare(counts, delta, (1 + prob) / 2, per_base=False, posteriors=others, **priors),
         check=checked,
         unchecked=unchecked,
         variations=variations(post, counts, options, prob),

@@ -131,6 +131,8 @@ def test_other_options(counts):
     assert by_change["strength: free"] == free
     assert made.findings.comparison.confidence == pytest.approx(0.9)
     assert "its strength 0.5" in made.markdown
+    (row,) = made.findings.comparison.select("posterior, as above")  # the other posteriors are for other strengths
+    assert (row.lower, row.upper) == pytest.approx(post.interval(0.8), rel=1e-12)
 
 
 def test_many_bases_are_counted_and_the_first_are_listed():

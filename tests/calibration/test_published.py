@@ -1,0 +1,84 @@
+"""NUTS and MHAAR on the six published data sets, with every likelihood: do they agree, and at what price?
+
+Run by `make test-slow`; `python -m tests.calibration.test_published` prints the table that docs/method.md shows. The
+counts are in the folder that BAYES_DP_DATA names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.interop import ess
+
+LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+NAMES = ("A1", "A2", "A3_sigma0.1", "A4_sigma0.1", "A4_sigma0.05", "A4_sigma0.01")
+FOLDER = os.environ.get("BAYES_DP_DATA")
+
+
+def published(name):
+    rows = json.loads((Path(FOLDER) / "mcmc_dp_est_counts.json").read_text())["algorithms"][name]
+    return bdp.ErrorCounts(rows["false_positives"], 100, rows["false_negatives"], 100, design="cross_fed")
+
+
+def both(name, likelihood):
+    """The posteriors by MHAAR and by NUTS, and the seconds that they took."""
+    found = []
+    for method in ("mhaar", "nuts"):
+        begun = time.perf_counter()
+        post = bdp.estimate(published(name), 1e-3, likelihood=likelihood, method=method, seed=1, progress=False)
+        found.append((post, time.perf_counter() - begun))
+    return found
+
+
+def distance(one, other):
+    """The largest difference of a parameter's distribution functions, in standard errors of what the draws can say."""
+    worst = 0.0
+    for name, values in one.samples.items():
+        for level, quantile in zip(LEVELS, np.quantile(values, LEVELS), strict=True):
+            below = [(post.samples[name] <= quantile) + 1e-9 * post.samples[name] for post in (one, other)]
+            error = np.sqrt(level * (1 - level) * sum(1 / ess(each) for each in below))
+            worst = max(worst, abs(below[1].mean() - level) / error)
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law, see docs/method.md
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize("name", NAMES)
+def test_nuts_and_mhaar_agree(name, likelihood):
+    (mhaar, _), (nuts, _) = both(name, likelihood)
+    assert distance(mhaar, nuts) < 4.5
+    assert max(nuts.diagnostics["rhat"].values()) < 1.02
+    if likelihood != "bivariate_normal":
+        assert nuts.diagnostics["divergences"] == 0
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", UserWarning)
+    print(
+        "| Data | Likelihood | 90% of ε, NUTS | MHAAR | differ by | divergences of 4000 | ESS/s, NUTS | ESS/s, MHAAR |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for name in NAMES:
+        for likelihood in sys.argv[1:] or LIKELIHOODS:
+            found = both(name, likelihood)
+            (mhaar, _), (nuts, _) = found
+            ends = [f"{low:.2f} to {high:.2f}" for low, high in (post.interval(0.9) for post in (nuts, mhaar))]
+            speed = [f"{min(ess(v) for v in post.samples.values()) / seconds:.0f}" for post, seconds in found]
+            cells = [name, likelihood, *ends, f"{distance(mhaar, nuts):.1f}", str(nuts.diagnostics["divergences"])]
+            print("|", " | ".join([*cells, *reversed(speed)]), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 __all__ = ["bar"]
 
+_LOOK_BACK = 3600.0  # seconds of which the time left is told: some steps take minutes
+
 Move = Callable[[int, str], None]  # so many more are done, and what is being done
 
 
@@ -19,6 +21,8 @@ def bar(total: int, shown: bool | None = None) -> Iterator[Move]:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     visible = console.is_terminal if shown is None else shown
-    with Progress(*columns, console=console, transient=console.is_terminal, disable=not visible) as progress:
+    with Progress(
+        *columns, console=console, transient=console.is_terminal, disable=not visible, speed_estimate_period=_LOOK_BACK
+    ) as progress:
         task = progress.add_task("", total=total)
         yield lambda done, what: progress.update(task, advance=done, description=what)

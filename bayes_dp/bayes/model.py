@@ -92,7 +92,8 @@ def observe_counts(
     elif likelihood == "kupper_haseman":
         tau = TAU_SCALE
     z = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (n, 2)))
-    low, high, log_weight = locate(z, Guess.of(columns, tau, rho), epsilon, delta, strength)
+    guess = Guess.normal if likelihood == "bivariate_normal" else Guess.of
+    low, high, log_weight = locate(z, guess(columns, tau, rho), epsilon, delta, strength)
     alpha, beta = images(low, high)
     if likelihood == "kupper_haseman":
         shared = (possible_tau(columns, alpha, beta),)

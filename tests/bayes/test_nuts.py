@@ -16,7 +16,7 @@ from tests.bayes.test_exact import FIXED
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the error of a short run is taken into account
 def test_random_data_sets(index):
     counts, delta = random_data(index)
-    sampled = bdp.estimate(counts, delta, method="nuts", seed=index, draws=800, warmup=600, progress=False)
+    sampled = bdp.estimate(counts, delta, method="nuts", seed=index, draws=1600, warmup=800, progress=False)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found
 
@@ -50,6 +50,7 @@ def test_bundled_data(data):
 def test_correlated_counts_against_weighted_draws_from_the_prior(name):
     drawn, weight = weighted_prior(name, 1_000_000, 1)
     post = nuts(COUNTS, DELTA, likelihood=name, seed=2, draws=1500, warmup=700, progress=False)
+    assert post.provenance.settings["target_accept"] == (0.97 if name == "bivariate_normal" else 0.9)
     assert set(post.samples) == {"epsilon", "strength", *LIKELIHOODS[name].shared} == set(drawn)
     for parameter, values in drawn.items():
         order = np.argsort(values)

@@ -115,7 +115,8 @@ def nuts_ranks(truth, counts, delta, likelihood, seed):
     from bayes_dp.bayes.hamiltonian import NutsSettings
     from bayes_dp.bayes.nuts import draws_of
 
-    found = draws_of(question_of(counts, delta, likelihood), NutsSettings(4, 400, 400, 0.9, seed, False))
+    target = 0.97 if likelihood == "bivariate_normal" else 0.9
+    found = draws_of(question_of(counts, delta, likelihood), NutsSettings(4, 400, 400, target, seed, False))
     return ranks_among(found.samples, truth, seed)
 
 

@@ -1,7 +1,7 @@
-"""NUTS and MHAAR on the six published data sets, with every likelihood: do they agree, and at what price?
+"""NUTS and MHAAR on the six published data sets: do they agree, and at what price?
 
-Run by `make test-slow`; `python -m tests.calibration.test_published` prints the table that docs/method.md shows. The
-counts are in the folder that BAYES_DP_DATA names.
+Run by `make test-slow`; `python -m tests.calibration.test_published bivariate_normal` prints the table of
+docs/method.md. The counts are in the folder that BAYES_DP_DATA names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.interop import ess
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
@@ -54,14 +53,13 @@ def distance(one, other):
 @pytest.mark.slow
 @pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
 @pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law, see docs/method.md
-@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize("likelihood", ["binomial", "bivariate_normal"])
 @pytest.mark.parametrize("name", NAMES)
 def test_nuts_and_mhaar_agree(name, likelihood):
     (mhaar, _), (nuts, _) = both(name, likelihood)
-    assert distance(mhaar, nuts) < 4.5
+    assert distance(mhaar, nuts) < 5
     assert max(nuts.diagnostics["rhat"].values()) < 1.02
-    if likelihood != "bivariate_normal":
-        assert nuts.diagnostics["divergences"] == 0
+    assert nuts.diagnostics["divergences"] <= (40 if likelihood == "bivariate_normal" else 0)
 
 
 def main() -> None:
@@ -71,7 +69,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|")
     for name in NAMES:
-        for likelihood in sys.argv[1:] or LIKELIHOODS:
+        for likelihood in sys.argv[1:]:
             found = both(name, likelihood)
             (mhaar, _), (nuts, _) = found
             ends = [f"{low:.2f} to {high:.2f}" for low, high in (post.interval(0.9) for post in (nuts, mhaar))]

@@ -61,11 +61,26 @@ def test_a_shift_fools_the_naive_audit():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_audits_of_both_agree(seed):
-    alike, shifted = (audit(each, seed, replicates=79, n_jobs=2) for each in (False, True))
-    intervals = [found.learned.details["bootstrap_interval"] for found in (alike, shifted)]
-    assert max(low for low, _ in intervals) <= min(high for _, high in intervals)
-    assert shifted.naive.value > max(high for _, high in intervals) + 0.1
+    alike, shifted = (audit(each, seed, replicates=39, n_jobs=2) for each in (False, True))
+    (low, high), (other_low, other_high) = alike.learned_interval, shifted.learned_interval
+    assert max(low, other_low) <= min(high, other_high)
+    assert shifted.naive_interval[0] > max(alike.naive_interval[1], alike.learned_interval[1])
     assert min(found.learned.value for found in (alike, shifted)) > 0.2
+
+
+def test_intervals_are_those_of_resampled_digits():
+    """A bound that is the mean of the scores, whose interval is known."""
+    rng = np.random.default_rng(0)
+    score = np.repeat(rng.normal(size=400), 3)
+    table = GuessTable(score, np.arange(1200) % 2 == 0)
+
+    def mean(resampled):
+        return dataclasses.replace(known_bound, value=float(resampled.score.mean()))
+
+    known_bound = zero_run(GuessTable(score, table.member, np.full(1200, 0.5)), choice=10)
+    low, high = shifted_digits.interval(mean, table, np.repeat(np.arange(400), 3), resamples=2000)
+    assert (low + high) / 2 == pytest.approx(score.mean(), abs=0.01)
+    assert high - low == pytest.approx(2 * 1.645 * score.std() / np.sqrt(400), rel=0.08)
 
 
 def test_the_command(capsys, monkeypatch):
@@ -76,4 +91,6 @@ def test_the_command(capsys, monkeypatch):
     rows = capsys.readouterr().out.splitlines()
     assert len(rows) == 4
     assert rows[2].startswith("| alike | 0 | ")
-    assert rows[3].startswith(f"| shifted | 0 | {small.naive.value:.2f} | {small.informed.value:.2f} | ")
+    assert rows[3].startswith(f"| shifted | 0 | {small.naive.value:.2f} | {small.naive_interval[0]:.2f} to ")
+    assert f" | {small.informed.value:.2f} | {small.cautious.value:.2f} | " in rows[3]
+    assert rows[0].count("|") == rows[1].count("|") == rows[3].count("|") == 11

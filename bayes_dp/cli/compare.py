@@ -86,8 +86,13 @@ def compare(
     counts = read_counts(file, design.value if design else None, examples)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, one_number
     from bayes_dp.guess_table import GuessTable
+
+    # As the comparison itself does, but before posteriors are sampled for it.
+    one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True)
+    if overlap is not None:
+        one_number("overlap", overlap, 0.0, 0.5, low_open=True)
 
     table = None if scores is None else GuessTable.read(scores)
     if table is not None and table.propensity is None:

@@ -19,6 +19,7 @@ from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.cli.estimate import Likelihood
 from bayes_dp.cli.program import Design
+from tests.cli import refusals
 
 GOOD = "fp,n0,fn,n1\n40,1000,650,1000\n12,1000,900,1000\n"
 COMMAND = [sys.executable, "-c", "import sys; from bayes_dp.cli import main; sys.exit(main())"]
@@ -37,14 +38,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The message, after checking that it is the only line and the exit code is 2."""
-    code, out, err = run(capsys, *arguments)
-    assert code == 2
-    assert out == ""
-    assert err.startswith("bayes-dp: error: ")
-    assert err.endswith("\n")
-    assert err.count("\n") == 1
-    return err.removeprefix("bayes-dp: error: ").rstrip()
+    return refusals.refused(run(capsys, *arguments))
 
 
 def give(monkeypatch: pytest.MonkeyPatch, content: str) -> None:

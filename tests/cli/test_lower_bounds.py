@@ -11,6 +11,7 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import cli
 from bayes_dp.attacks import Bonferroni, Fixed, Split, Uncorrected, guess
+from tests.cli.refusals import refused
 
 COUNTS = "base,fp,n0,fn,n1\na,10,100,20,100\nb,40,100,45,100\n"
 
@@ -44,11 +45,7 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
 
 
 def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("bayes-dp: error: ")
-    assert err.count("\n") == 1
-    return err
+    return refused(run(capsys, *arguments))
 
 
 # -- compare -----------------------------------------------------------------------------------------------------------
@@ -83,7 +80,7 @@ def test_compare_with_scores(capsys, counts, scores, tmp_path):
     assert "scores.csv must have a column propensity" in fault(capsys, *settings, "--scores", scores)
 
 
-def test_compare_with_another_likelihood(capsys, counts):
+def test_compare_with_another_likelihood(capsys, counts, monkeypatch):
     prior = "HalfNormal(2)"
     settings = ("--delta", "1e-3", "--likelihood", "bivariate_normal", "--prior-epsilon", prior)
     settings += ("--prior-strength", "Beta(2, 1)")
@@ -93,6 +90,10 @@ def test_compare_with_another_likelihood(capsys, counts):
     expected = bdp.estimate(data, 1e-3, likelihood="bivariate_normal", progress=False, **priors)
     found = rows["posterior-bivariate-normal"]
     assert (found["lower"], found["upper"]) == pytest.approx(expected.interval(0.9), rel=1e-12)
+    with monkeypatch.context() as patch:
+        patch.setattr("bayes_dp.bayes.estimate.estimate", None)
+        for option, value in (("--confidence", "0.3"), ("--overlap", "0.7")):
+            assert f"{option[2:]} must lie in" in fault(capsys, "compare", counts, *settings, option, value)
     assert (rows["posterior"]["lower"], rows["posterior"]["upper"]) == bdp.estimate(data, 1e-3, **priors).interval(0.9)
 
 

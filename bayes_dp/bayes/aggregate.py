@@ -20,9 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.correlated import beta_binomial, candidates, draw_beta_binomial
+from bayes_dp.bayes.correlated import WideCandidates, beta_binomial, draw_beta_binomial
 from bayes_dp.bayes.groups import Members
-from bayes_dp.bayes.likelihoods import Array, Auxiliaries, BetaPair, Counts
+from bayes_dp.bayes.likelihoods import Array, Counts
 
 __all__ = ["Aggregate"]
 
@@ -32,7 +32,7 @@ _MOST = 0.99  # intra-class correlation at most: a rate in [0, 1] has no larger 
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregate:
+class Aggregate(WideCandidates):
     """The law of the sums of groups; `pairs0` and `pairs1` are Σ_j N_j (N_j − 1) of every group, (G,)."""
 
     pairs0: Floats
@@ -96,10 +96,6 @@ class Aggregate:
         if not self.shared:
             return np.zeros(0)
         return np.asarray(self.spread.sample(jax.random.key(int(rng.integers(2**31))), (1,)), dtype=np.float64)
-
-    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
-        """See `Binomial.proposal`; g/q is never constant."""
-        return candidates(counts, auxiliaries), False
 
     def _correlations(self, counts: Counts, alpha: Array, beta: Array, *spread: Array) -> tuple[jax.Array, jax.Array]:
         """τ with which beta-binomial sums have the variance of the groups', (G, m) each."""

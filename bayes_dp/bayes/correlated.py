@@ -33,8 +33,8 @@ __all__ = [
     "BetaBinomial",
     "BivariateNormal",
     "KupperHaseman",
+    "WideCandidates",
     "beta_binomial",
-    "candidates",
     "draw_beta_binomial",
 ]
 
@@ -47,8 +47,26 @@ _STEPS = 8
 _SMALL = 1e-7  # τ below which the beta-binomial is expanded around the binomial
 
 
+class WideCandidates:
+    """For laws of counts that may be over-dispersed, or of any shape: where to look for rates."""
+
+    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
+        """See `Binomial.proposal`; g/q is never taken as constant.
+
+        "posterior" are Beta laws as wide as those of over-dispersed counts, and as singular at the ends as a normal law
+        with X = 0.
+        """
+        if auxiliaries == "uniform":
+            return uniform_pairs(len(counts.x)), False
+        x, n0, y, n1 = (np.asarray(column) for column in counts)
+        x, y = np.clip(x, 0, n0), np.clip(y, 0, n1)  # a normal law's own draws go beyond
+        shrink0, shrink1 = 1 + (n0 - 1) * _TYPICAL, 1 + (n1 - 1) * _TYPICAL
+        pairs = x / shrink0 + 0.5, (n0 - x) / shrink0 + 0.5, y / shrink1 + 0.5, (n1 - y) / shrink1 + 0.5
+        return BetaPair(*pairs), False
+
+
 @dataclass(frozen=True)
-class BivariateNormal:
+class BivariateNormal(WideCandidates):
     """(X, Y) ~ Normal, with means (N0 α, N1 β), variances α(1−α) N0 (1+(N0−1)τ) and β(1−β) N1 (1+(N1−1)τ) and
     covariance N0 N1 ρ sqrt(α(1−α)β(1−β))."""
 
@@ -95,10 +113,6 @@ class BivariateNormal:
         tau = rng.uniform(0.0, _SD)
         return np.array([tau, rng.uniform(-0.5, 0.5) * float(self.rho_limit(counts, np.array(tau)))])
 
-    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
-        """See `Binomial.proposal`; g/q is never constant."""
-        return candidates(counts, auxiliaries), False
-
     def rho_limit(self, counts: Counts, tau: Array) -> jax.Array:
         """min over bases of sqrt((1+(N0−1)τ)(1+(N1−1)τ)/(N0 N1)), below which |ρ| is."""
         n0, n1 = jnp.asarray(counts.n0), jnp.asarray(counts.n1)
@@ -106,7 +120,7 @@ class BivariateNormal:
 
 
 @dataclass(frozen=True)
-class BetaBinomial:
+class BetaBinomial(WideCandidates):
     """X ~ BetaBinomial(N0, mean α, intra-class correlation τ) and Y alike, independent given the rates.
 
     With a = α(1−τ)/τ and b = (1−α)(1−τ)/τ, P[X] = C(N0, X) B(X+a, N0−X+b)/B(a, b); at τ = 0 it is the binomial.
@@ -136,13 +150,9 @@ class BetaBinomial:
         """τ to start from, (1,)."""
         return np.array([rng.uniform(0.0, 2 * _SD)])
 
-    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
-        """See `Binomial.proposal`; g/q is never constant."""
-        return candidates(counts, auxiliaries), False
-
 
 @dataclass(frozen=True)
-class KupperHaseman:
+class KupperHaseman(WideCandidates):
     """P[X] = C(N, X) α^X (1−α)^{N−X} {1 + τ/(2α(1−α)) [(X−Nα)² + X(2α−1) − Nα²]}, and Y alike, independent.
 
     Where τ is so far from 0 that some count would have a negative probability at these rates, the density is zero.
@@ -183,20 +193,6 @@ class KupperHaseman:
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """τ = 0, (1,): at another, some rates may be impossible."""
         return np.zeros(1)
-
-    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
-        """See `Binomial.proposal`; g/q is never constant."""
-        return candidates(counts, auxiliaries), False
-
-
-def candidates(counts: Counts, auxiliaries: Auxiliaries) -> BetaPair:
-    """Beta laws as wide as those of over-dispersed counts, and as singular at the ends as a normal law with X = 0."""
-    if auxiliaries == "uniform":
-        return uniform_pairs(len(counts.x))
-    x, n0, y, n1 = (np.asarray(column) for column in counts)
-    x, y = np.clip(x, 0, n0), np.clip(y, 0, n1)  # a normal law's own draws go beyond
-    shrink0, shrink1 = 1 + (n0 - 1) * _TYPICAL, 1 + (n1 - 1) * _TYPICAL
-    return BetaPair(x / shrink0 + 0.5, (n0 - x) / shrink0 + 0.5, y / shrink1 + 0.5, (n1 - y) / shrink1 + 0.5)
 
 
 def _lowest(counts: Counts) -> jax.Array:

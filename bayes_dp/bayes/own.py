@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.correlated import candidates
-from bayes_dp.bayes.likelihoods import Array, Auxiliaries, BetaPair, Counts
+from bayes_dp.bayes.correlated import WideCandidates
+from bayes_dp.bayes.likelihoods import Array, Counts
 from bayes_dp.bayes.priors import parse
 from bayes_dp.checks import InputError
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Likelihood:
+class Likelihood(WideCandidates):
     """log g(X, Y | α, β, parameters) as a JAX function, to be given to `estimate` in the place of a name.
 
     `log_g(counts, alpha, beta, *parameters)` takes the fields x, n0, y, n1 of `counts`, each (n, 1), rates that
@@ -89,10 +89,6 @@ class Likelihood:
         """Draws from the priors, (q,)."""
         keys = jax.random.split(jax.random.key(int(rng.integers(2**31))), len(self.shared) or 1)
         return np.array([float(prior.sample(key)) for prior, key in zip(self.priors.values(), keys, strict=False)])
-
-    def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
-        """See `Binomial.proposal`; g/q is never taken as constant."""
-        return candidates(counts, auxiliaries), False
 
     def draw(
         self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, *shared: Floats

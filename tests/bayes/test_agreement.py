@@ -1,4 +1,4 @@
-"""The sampler against the exact posterior: golden data sets and thirty random ones."""
+"""The sampler against the exact posterior: golden and bundled data sets and thirty random ones."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from tests.bayes.test_exact import FIXED
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 SIZES = [1, 2, 5, 10, 50]
+BUNDLED = {"strong_attacks": (bdp.datasets.strong_attacks(), 0.01), "mnist_a4": (bdp.datasets.mnist_a4(), 1e-3)}
 
 
 def discrepancies(sampled, exact):
@@ -57,11 +58,12 @@ def test_golden_at_fixed_strength(row):
     assert max(map(abs, found.values())) < 4, found
 
 
+@pytest.mark.parametrize("data", BUNDLED)
 @pytest.mark.parametrize("auxiliaries", ["posterior", "uniform"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_golden_joint(auxiliaries):
-    counts = bdp.datasets.strong_attacks()
+def test_bundled_data(data, auxiliaries):
+    counts, delta = BUNDLED[data]
     settings = {"n_auxiliaries": 200, "draws": 4000} if auxiliaries == "uniform" else {}
-    sampled = bdp.estimate(counts, 0.01, method="mhaar", auxiliaries=auxiliaries, seed=1, progress=False, **settings)
-    found = discrepancies(sampled, bdp.estimate(counts, 0.01))
+    sampled = bdp.estimate(counts, delta, method="mhaar", auxiliaries=auxiliaries, seed=1, progress=False, **settings)
+    found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found

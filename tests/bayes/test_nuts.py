@@ -7,7 +7,7 @@ import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.nuts import nuts
-from tests.bayes.test_agreement import discrepancies, random_data
+from tests.bayes.test_agreement import BUNDLED, discrepancies, random_data
 from tests.bayes.test_correlated_posterior import COUNTS, DELTA, LEVELS, weighted_prior
 from tests.bayes.test_exact import FIXED
 
@@ -32,12 +32,10 @@ def test_golden_at_fixed_strength(row):
     assert sampled.diagnostics["divergences"] == 0
 
 
-@pytest.mark.parametrize("data", ["strong_attacks", "weak"])
+@pytest.mark.parametrize("data", [*BUNDLED, "weak"])
 def test_bundled_data(data):
-    if data == "strong_attacks":
-        counts, delta = bdp.datasets.strong_attacks(), 0.01
-    else:
-        counts, delta = bdp.ErrorCounts([0, 40, 20], [20, 40, 50], [20, 0, 30], [20, 40, 60]), 0.0
+    weak = bdp.ErrorCounts([0, 40, 20], [20, 40, 50], [20, 0, 30], [20, 40, 60]), 0.0
+    counts, delta = (BUNDLED | {"weak": weak})[data]
     sampled = bdp.estimate(counts, delta, method="nuts", seed=1, progress=False)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found

@@ -57,7 +57,8 @@ class Guess(NamedTuple):
         halves of Wilson's intervals of one standard error."""
         x, n0, y, n1 = (jnp.asarray(column) for column in counts)
         grow0, grow1 = _growth(n0, tau), _growth(n1, tau)
-        (alpha, alpha_sd), (beta, beta_sd) = _wilson(x / n0, grow0 / n0), _wilson(y / n1, grow1 / n1)
+        shares = (jnp.clip(k / n, 0.0, 1.0) for k, n in ((x, n0), (y, n1)))  # the law's own draws go beyond
+        (alpha, alpha_sd), (beta, beta_sd) = map(_wilson, shares, (grow0 / n0, grow1 / n1))
         return cls._folded(alpha, beta, alpha_sd, beta_sd, jnp.asarray(rho * jnp.sqrt(n0 * n1 / (grow0 * grow1))))
 
     @classmethod

@@ -82,6 +82,47 @@ def test_integral_over_the_rates(name, base):
         assert integral(grid[i], {"places": PLANE}) == pytest.approx(expected[i], abs=1e-4), grid[i]
 
 
+@pytest.mark.parametrize("base", BASES)
+def test_integral_over_the_rates_where_the_normal_law_pins_them_down(base):
+    """At given places of τ and ρ, in the coordinates that the bivariate normal law has of its own."""
+    law, counts = LIKELIHOODS["bivariate_normal"], columns(*base)
+
+    def alone():
+        correlations(law, counts)
+
+    def model(epsilon, s, delta):
+        observe_counts(counts, epsilon, delta, s, "bivariate_normal")
+
+    integral = integrator(model, STEP / 2)
+    grid = list(itertools.product((0.3, 2.0, 6.0), (0.02, 0.7), (0.01,), ((-0.5, 0.0), (2.0, 2.5), (2.0, -2.5))))
+    rows = []
+    for epsilon, s, delta, (tau_at, rho_at) in grid:
+        at = {"tau_place": jnp.asarray(tau_at), "rho_place": jnp.asarray(rho_at)}
+        prior, sites = log_density(alone, (), {}, at)
+        shared = [sites[name]["value"] for name in ("tau", "rho")]
+        rows.append((float(prior) + log_marginal(law, counts, epsilon, delta, s, shared)[0], (epsilon, s, delta), at))
+    most = max(expected for expected, *_ in rows)
+    likely = [row for row in rows if row[0] > most - 60]
+    assert len(likely) >= len(rows) / 2
+    # Where X = 0 the density is singular at a rate of 0, and has a long tail across the layer.
+    lines = np.arange(-20, 20.1, STEP / 2), np.arange(-40, 40.1, STEP / 2)
+    plane = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 1, 2)
+    for expected, args, at in likely:
+        values = {"places": plane} | {name: np.full(len(plane), value) for name, value in at.items()}
+        found = integral(args, values) - 2 * np.log(STEP / 2)  # for τ and ρ, that are not integrated over
+        assert found == pytest.approx(expected, abs=1e-4), (args, at)
+
+
+def test_a_normal_law_may_be_given_counts_beyond_its_runs():
+    """As it draws them itself, in simulations."""
+    counts = Counts(*(np.array(v) for v in ([-0.7, 3.0], [20.0, 20.0], [31.2, -0.1], [30.0, 30.0])))
+    model = partial(bayes_model, counts, 0.01, likelihood="bivariate_normal")
+    at = {"places": jnp.ones((2, 2)), "tau_place": 1.0, "rho_place": 0.5, "epsilon": 1.0, "strength": 0.5}
+    found, slopes = jax.value_and_grad(lambda one: log_density(model, (), {}, one)[0])(jax.tree.map(jnp.asarray, at))
+    assert np.isfinite(found)
+    assert all(np.isfinite(slope).all() for slope in slopes.values())
+
+
 @pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial"])
 def test_places_of_the_shared_parameters_have_their_prior(name):
     law, counts = LIKELIHOODS[name], Counts(*(np.array(c, dtype=float) for c in ([1, 2], [20, 30], [3, 4], [25, 40])))

@@ -49,36 +49,16 @@ class Guess(NamedTuple):
         alpha, beta = (x + 1) / (n0 + 2), (y + 1) / (n1 + 2)
         alpha_sd = jnp.sqrt(alpha * (1 - alpha) / (n0 + 3) * grow0)
         beta_sd = jnp.sqrt(beta * (1 - beta) / (n1 + 3) * grow1)
-        return cls._folded(alpha, beta, alpha_sd, beta_sd, jnp.asarray(rho * jnp.sqrt(n0 * n1 / (grow0 * grow1))))
-
-    @classmethod
-    def normal(cls, counts: Counts, tau: Array | float, rho: Array | float) -> Guess:
-        """The same for the bivariate normal law, which pins rates down to X/N0 and Y/N1 where τ is least: centres and
-        halves of Wilson's intervals of one standard error."""
-        x, n0, y, n1 = (jnp.asarray(column) for column in counts)
-        grow0, grow1 = _growth(n0, tau), _growth(n1, tau)
-        shares = (jnp.clip(k / n, 0.0, 1.0) for k, n in ((x, n0), (y, n1)))  # the law's own draws go beyond
-        (alpha, alpha_sd), (beta, beta_sd) = map(_wilson, shares, (grow0 / n0, grow1 / n1))
-        return cls._folded(alpha, beta, alpha_sd, beta_sd, jnp.asarray(rho * jnp.sqrt(n0 * n1 / (grow0 * grow1))))
-
-    @classmethod
-    def _folded(
-        cls, alpha: jax.Array, beta: jax.Array, alpha_sd: jax.Array, beta_sd: jax.Array, together: jax.Array
-    ) -> Guess:
         low, gap = fold(alpha, beta)
         first = (alpha < beta) == (alpha + beta < 1)  # whether it is α, or 1 − α, that is folded to `low`
         sds = jnp.where(first, alpha_sd, beta_sd), jnp.where(first, beta_sd, alpha_sd)
+        together = rho * jnp.sqrt(n0 * n1 / (grow0 * grow1))
         return cls(low, 1 - gap, *sds, jnp.clip(together, -_MOST, _MOST))
 
 
 def _growth(n: jax.Array, tau: Array | float) -> jax.Array:
     """By how much τ multiplies the variance of a count of n."""
     return jnp.maximum(1 + (n - 1) * tau, 1e-12)
-
-
-def _wilson(share: jax.Array, unit: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Centre and half-width of {p: (share − p)² ≤ unit p(1 − p)}."""
-    return (share + unit / 2) / (1 + unit), jnp.sqrt(unit * (share * (1 - share) + unit / 4)) / (1 + unit)
 
 
 def locate(

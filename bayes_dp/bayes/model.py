@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax import lax
@@ -28,13 +29,14 @@ from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods import Array, Counts
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.residuals import locate_normal
 from bayes_dp.bayes.shared import TAU_SCALE, correlations, possible_tau
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 
 __all__ = ["Law", "bayes_model", "observe_counts"]
 
-#: log g of counts (n,) at rates α and β, both of shape (n, 4): an array (n, 4)
+#: log g of counts (n, 1) at rates α and β, both of shape (n, 4): an array (n, 4)
 Law = Callable[[Counts, jax.Array, jax.Array], jax.Array]
 
 
@@ -72,8 +74,8 @@ def observe_counts(
     """Add the error rates of n bases, uniform on the layers R_s(ε, δ), and their counts to a NumPyro model.
 
     ε, δ and s are numbers or arrays (n,), with ε > 0, 0 ≤ δ < 1 and 0 ≤ s < 1. The likelihood is one of `estimate`, by
-    its name, or a function `log_g(counts, alpha, beta)` of `Counts` x, n0, y, n1, each (n,), and of rates (n, 4), which
-    gives log g for each. A function may use other parameters of the model. `tau` and `rho` say how correlated its
+    its name, or a function `log_g(counts, alpha, beta)` of `Counts` x, n0, y, n1, each (n, 1), and of rates (n, 4),
+    which gives log g for each. A function may use other parameters of the model. `tau` and `rho` say how correlated its
     counts are, as for the bivariate normal law; they bear on speed only.
 
     Sites: "places" (n, 2), coordinates without meaning; "alpha" and "beta" (n,), deterministic; "tau" and "rho" of the
@@ -82,9 +84,11 @@ def observe_counts(
     """
     columns = counts if isinstance(counts, Counts) else Counts.of(counts)
     n = len(columns.x)
-    for name, value in (("epsilon", epsilon), ("delta", delta), ("strength", strength)):
+    for name, value, most in (("epsilon", epsilon, jnp.inf), ("delta", delta, 1.0), ("strength", strength, 1.0)):
         if jnp.shape(value) not in ((), (n,)):
             raise InputError(f"{name} must be a number or have shape ({n},), not {jnp.shape(value)}")
+        if not isinstance(value, jax.core.Tracer) and not np.all((np.asarray(value) >= 0) & (np.asarray(value) < most)):
+            raise InputError(f"{name} must be at least 0 and below {most:g}, not {np.asarray(value).tolist()!r:.80}")
     shared: tuple[jax.Array, ...] = ()
     if likelihood in ("bivariate_normal", "beta_binomial"):
         shared = correlations(LIKELIHOODS[likelihood], columns)
@@ -92,13 +96,17 @@ def observe_counts(
     elif likelihood == "kupper_haseman":
         tau = TAU_SCALE
     z = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (n, 2)))
-    guess = Guess.normal if likelihood == "bivariate_normal" else Guess.of
-    low, high, log_weight = locate(z, guess(columns, tau, rho), epsilon, delta, strength)
+    if likelihood == "bivariate_normal":
+        low, high, log_weight = locate_normal(z, columns, tau, rho, epsilon, delta, strength)
+    else:
+        low, high, log_weight = locate(z, Guess.of(columns, tau, rho), epsilon, delta, strength)
     alpha, beta = images(low, high)
     if likelihood == "kupper_haseman":
         shared = (possible_tau(columns, alpha, beta),)
     if callable(likelihood):
-        log_g = likelihood(columns, alpha, beta)
+        log_g = jnp.asarray(likelihood(Counts(*(jnp.asarray(column)[:, None] for column in columns)), alpha, beta))
+        if log_g.shape != (n, 4):
+            raise InputError(f"the likelihood must give log g of shape ({n}, 4), as the rates have, not {log_g.shape}")
     elif likelihood in LIKELIHOODS:
         log_g = LIKELIHOODS[likelihood].log_density(columns, alpha, beta, *shared)
     else:
@@ -112,7 +120,7 @@ def observe_counts(
 def _own(likelihood: Likelihood) -> Law:
     """The law, with sites for its parameters."""
     shared = [numpyro.sample(name, prior) for name, prior in likelihood.priors.items()]
-    return lambda counts, alpha, beta: likelihood.log_density(counts, alpha, beta, *shared)
+    return lambda counts, alpha, beta: likelihood.log_density(Counts(*(c[:, 0] for c in counts)), alpha, beta, *shared)
 
 
 def _prior(parameter: str, prior: Any) -> Any:

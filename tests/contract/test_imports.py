@@ -65,7 +65,13 @@ LAYERS = (
         "bayes_dp.bayes.sampled",
     ),
     ("bayes_dp.bayes.correlated", "bayes_dp.bayes.cubature", "bayes_dp.bayes.coordinates", "bayes_dp.bayes.groups"),
-    ("bayes_dp.bayes.own", "bayes_dp.bayes.aggregate", "bayes_dp.bayes.shared", "bayes_dp.bayes.group_model"),
+    (
+        "bayes_dp.bayes.own",
+        "bayes_dp.bayes.aggregate",
+        "bayes_dp.bayes.shared",
+        "bayes_dp.bayes.group_model",
+        "bayes_dp.bayes.residuals",
+    ),
     (
         "bayes_dp.bayes.question",
         "bayes_dp.bayes.mhaar_kernel",

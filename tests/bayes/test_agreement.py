@@ -13,20 +13,36 @@ SIZES = [1, 2, 5, 10, 50]
 BUNDLED = {"strong_attacks": (bdp.datasets.strong_attacks(), 0.01), "mnist_a4": (bdp.datasets.mnist_a4(), 1e-3)}
 
 
+def share_below(samples, quantile, level):
+    """The share of draws (chains, draws) below a quantile of that level, and its Monte Carlo error."""
+    below = (samples <= quantile).astype(float)
+    # Chains that stick make their own autocorrelation look small: what they disagree by counts as well.
+    error = max(
+        np.sqrt(level * (1 - level) / ess(below + 1e-9 * samples, "bulk")),
+        below.mean(axis=1).std(ddof=1) / np.sqrt(len(samples)),
+    )
+    return below.mean(), error
+
+
 def discrepancies(sampled, exact):
     """How many Monte Carlo errors the share of draws below each exact quantile is off, for every parameter."""
     found = {}
     for name in exact.marginals:
-        samples = sampled.samples[name]
         for level, quantile in zip(LEVELS, exact.quantile(LEVELS, name), strict=True):
-            below = (samples <= quantile).astype(float)
-            # Chains that stick make their own autocorrelation look small: what they disagree by counts as well.
-            error = max(
-                np.sqrt(level * (1 - level) / ess(below + 1e-9 * samples, "bulk")),
-                below.mean(axis=1).std(ddof=1) / np.sqrt(len(samples)),
-            )
-            found[name, level] = (below.mean() - level) / error
+            share, error = share_below(sampled.samples[name], quantile, level)
+            found[name, level] = (share - level) / error
     return found
+
+
+def disagreement(one, other):
+    """The largest difference of two sampled posteriors in the shares below quantiles of the first, in errors."""
+    return max(
+        abs(there - here) / np.hypot(error_here, error_there)
+        for name, samples in one.samples.items()
+        for level, quantile in zip(LEVELS, np.quantile(samples, LEVELS), strict=True)
+        for here, error_here in [share_below(samples, quantile, level)]
+        for there, error_there in [share_below(other.samples[name], quantile, level)]
+    )
 
 
 def random_data(index):

@@ -15,11 +15,10 @@ from bayes_dp import region
 from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.likelihoods import Counts
 from bayes_dp.bayes.mhaar import mhaar
-from bayes_dp.interop import ess
+from tests.bayes.test_agreement import LEVELS, share_below
 
 COUNTS = bdp.ErrorCounts([2, 5], [12, 15], [3, 5], [14, 15], design="cross_fed")
 DELTA = 0.01
-LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 
 
 @lru_cache
@@ -45,24 +44,28 @@ def weighted_prior(name, size, seed):
     return dict(zip(names, [epsilon, s, *shared], strict=True)), weight / weight.sum()
 
 
+def assert_as_weighted(post, drawn, weight):
+    """That the shares of a posterior's draws below the quantiles of weighted draws are within their errors."""
+    worth = 1 / np.sum(weight**2)
+    assert worth > 5000
+    assert set(post.samples) == set(drawn)
+    for name, values in drawn.items():
+        order = np.argsort(values)
+        quantiles = values[order][np.searchsorted(np.cumsum(weight[order]), LEVELS)]
+        for level, quantile in zip(LEVELS, quantiles, strict=True):
+            share, error = share_below(post.samples[name], quantile, level)
+            error = np.hypot(error, np.sqrt(level * (1 - level) / worth))
+            assert abs(share - level) < 4 * error, (name, level, share, error)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the error of a short run is taken into account
 @pytest.mark.parametrize("auxiliaries", ["posterior", "uniform"])
 @pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial", "kupper_haseman"])
 def test_against_weighted_draws_from_the_prior(name, auxiliaries):
     drawn, weight = weighted_prior(name, 1_000_000, 1)
-    worth = 1 / np.sum(weight**2)
-    assert worth > 5000
     settings = {"draws": 6000, "progress": False} | ({"n_auxiliaries": 40} if auxiliaries == "uniform" else {})
     post = mhaar(COUNTS, DELTA, likelihood=name, auxiliaries=auxiliaries, seed=2, **settings)
-    assert set(post.samples) == set(drawn)
-    for parameter, values in drawn.items():
-        order = np.argsort(values)
-        quantiles = values[order][np.searchsorted(np.cumsum(weight[order]), LEVELS)]
-        for level, quantile in zip(LEVELS, quantiles, strict=True):
-            below = (post.samples[parameter] <= quantile).astype(float)
-            sampled = ess(below + 1e-9 * post.samples[parameter])
-            error = np.sqrt(level * (1 - level) * (1 / worth + 1 / sampled))
-            assert abs(below.mean() - level) < 4 * error, (parameter, level, below.mean(), error)
+    assert_as_weighted(post, drawn, weight)
 
 
 # 90% intervals of Table 1 of MCMC-DP-Est, whose ends carry a Monte Carlo error of 0.1 to 0.3

@@ -5,10 +5,9 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import region
-from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.nuts import nuts
 from tests.bayes.test_agreement import BUNDLED, discrepancies, random_data
-from tests.bayes.test_correlated_posterior import COUNTS, DELTA, LEVELS, weighted_prior
+from tests.bayes.test_correlated_posterior import COUNTS, DELTA, assert_as_weighted, weighted_prior
 from tests.bayes.test_exact import FIXED
 
 
@@ -49,12 +48,7 @@ def test_correlated_counts_against_weighted_draws_from_the_prior(name):
     drawn, weight = weighted_prior(name, 1_000_000, 1)
     post = nuts(COUNTS, DELTA, likelihood=name, seed=2, draws=1500, warmup=700, progress=False)
     assert post.provenance.settings["target_accept"] == (0.97 if name == "bivariate_normal" else 0.9)
-    assert set(post.samples) == {"epsilon", "strength", *LIKELIHOODS[name].shared} == set(drawn)
-    for parameter, values in drawn.items():
-        order = np.argsort(values)
-        quantiles = values[order][np.searchsorted(np.cumsum(weight[order]), LEVELS)]
-        shares = post.marginals[parameter].cdf(quantiles)
-        np.testing.assert_allclose(shares, LEVELS, atol=0.035, err_msg=parameter)
+    assert_as_weighted(post, drawn, weight)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

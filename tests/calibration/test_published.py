@@ -13,13 +13,12 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import bayes_dp as bdp
 from bayes_dp.interop import ess
+from tests.bayes.test_agreement import disagreement
 
-LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 NAMES = ("A1", "A2", "A3_sigma0.1", "A4_sigma0.1", "A4_sigma0.05", "A4_sigma0.01")
 FOLDER = os.environ.get("BAYES_DP_DATA")
 
@@ -39,17 +38,6 @@ def both(name, likelihood):
     return found
 
 
-def distance(one, other):
-    """The largest difference of a parameter's distribution functions, in standard errors of what the draws can say."""
-    worst = 0.0
-    for name, values in one.samples.items():
-        for level, quantile in zip(LEVELS, np.quantile(values, LEVELS), strict=True):
-            below = [(post.samples[name] <= quantile) + 1e-9 * post.samples[name] for post in (one, other)]
-            error = np.sqrt(level * (1 - level) * sum(1 / ess(each) for each in below))
-            worst = max(worst, abs(below[1].mean() - level) / error)
-    return worst
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
 @pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law, see docs/method.md
@@ -57,7 +45,7 @@ def distance(one, other):
 @pytest.mark.parametrize("name", NAMES)
 def test_nuts_and_mhaar_agree(name, likelihood):
     (mhaar, _), (nuts, _) = both(name, likelihood)
-    assert distance(mhaar, nuts) < 5
+    assert disagreement(mhaar, nuts) < 5
     assert max(nuts.diagnostics["rhat"].values()) < 1.02
     assert nuts.diagnostics["divergences"] <= (40 if likelihood == "bivariate_normal" else 0)
 
@@ -74,7 +62,7 @@ def main() -> None:
             (mhaar, _), (nuts, _) = found
             ends = [f"{low:.2f} to {high:.2f}" for low, high in (post.interval(0.9) for post in (nuts, mhaar))]
             speed = [f"{min(ess(v) for v in post.samples.values()) / seconds:.0f}" for post, seconds in found]
-            cells = [name, likelihood, *ends, f"{distance(mhaar, nuts):.1f}", str(nuts.diagnostics["divergences"])]
+            cells = [name, likelihood, *ends, f"{disagreement(mhaar, nuts):.1f}", str(nuts.diagnostics["divergences"])]
             print("|", " | ".join([*cells, *reversed(speed)]), "|", flush=True)
 
 

@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 from bayes_dp import region
 from bayes_dp.bayes.likelihoods import Counts
 from bayes_dp.bayes.pointwise import log_likelihood, strength_of
-from bayes_dp.bayes.question import Question
+from bayes_dp.bayes.question import Question, extremes
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import psis
@@ -241,9 +241,15 @@ def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
     independent = not question.likelihood.shared
     sentences = []
     if question.counts.design == "cross_fed" and independent:
+        remedy = (
+            "use likelihood='beta_binomial', since some counts are 0 or all of their runs, where the bivariate normal"
+            " law has no bound"
+            if extremes(question.counts)
+            else "use likelihood='bivariate_normal'"
+        )
         sentences.append(
             "The runs were cross-fed, so that the decisions within a base are correlated, which its one pair of counts"
-            " cannot show: use likelihood='bivariate_normal'."
+            f" cannot show: {remedy}."
         )
     scattered = found["dispersion_p"] < _DOUBTFUL or (found["batches_p"] or 1.0) < _DOUBTFUL
     if scattered:

@@ -9,20 +9,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.correlated import LIKELIHOODS
-from bayes_dp.bayes.likelihoods import BINOMIAL
+from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, LIKELIHOODS
+from bayes_dp.bayes.likelihoods import BINOMIAL, Counts
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Provenance
 
-__all__ = ["Parameter", "Question", "Strength", "ask"]
+__all__ = ["Parameter", "Question", "Strength", "ask", "extremes"]
 
 Floats = NDArray[np.float64]
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
 
+_CORRELATED = (BIVARIATE_NORMAL, BETA_BINOMIAL, KUPPER_HASEMAN)  # whose decisions depend on each other
 _OTHER: dict[Parameter, Parameter] = {"epsilon": "delta", "delta": "epsilon"}
 
 
@@ -66,14 +67,21 @@ class Question:
         return tuple(found + ([self.caution()] if self.caution() else []))
 
     def caution(self) -> str:
-        """Why the design of the counts does not meet the assumptions, a sentence; empty where it does."""
-        if self.likelihood.shared and self.counts.design == "cross_fed":
-            return ""
-        return {
+        """Why the counts do not meet the assumptions, in sentences; empty where they do."""
+        design = {
             "cross_fed": "The runs were cross-fed, so their errors are in truth correlated: the interval may be too"
             " narrow.",
             "one_run": "The guesses were made on one model, so their errors are in truth dependent.",
         }.get(self.counts.design, "")
+        if self.counts.design == "cross_fed" and self.likelihood in _CORRELATED:
+            design = ""
+        extreme = extremes(self.counts) if self.likelihood is BIVARIATE_NORMAL else 0
+        normal = (
+            f"{extreme} of the {2 * len(self.counts)} counts are 0 or all of their runs, where a normal density has no"
+            " bound as the rate nears 0 or 1: that pulls ε up, by little or by very much; compare"
+            " likelihood='beta_binomial'."
+        )
+        return " ".join(filter(None, (design, normal if extreme else "")))
 
     def provenance(self, method: str, settings: Mapping[str, Any]) -> Provenance:
         """What it takes to ask again, with the settings of the method."""
@@ -85,6 +93,12 @@ class Question:
             priors={name: describe(prior) for name, prior in (*self.priors.items(), *own.items())},
             settings={"strength": self.strength, "likelihood": self.likelihood.name, **settings},
         )
+
+
+def extremes(counts: ErrorCounts) -> int:
+    """How many of the counts are 0 or all of their runs."""
+    pairs = (counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)
+    return int(sum(np.sum((errors == 0) | (errors == runs)) for errors, runs in pairs))
 
 
 def ask(
@@ -114,6 +128,8 @@ def ask(
                 f"likelihood must be one of {', '.join(LIKELIHOODS)}, or a bayes_dp.Likelihood, not {likelihood!r:.80}"
             )
         likelihood = LIKELIHOODS[likelihood]
+    if isinstance(likelihood, Likelihood):
+        likelihood.check(Counts.of(counts))
     return Question(counts, parameter, known, strength, priors, likelihood)
 
 

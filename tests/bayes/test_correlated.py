@@ -47,6 +47,16 @@ def test_golden_marginals(given, expected):
     assert found == pytest.approx([expected], abs=1e-5)
 
 
+def test_the_normal_law_has_no_bound_where_there_are_no_errors():
+    """Its density is α^{−1/2} at X = 0 as α → 0, and the layer closes in on α = 0 as ε grows."""
+    found = {
+        law.name: [float(log_marginal(law, one(0, 50, 3, 50), e, 1e-3, 0.99, shared)[0]) for e in (8, 16, 32, 64)]
+        for law, shared in ((BIVARIATE_NORMAL, (0.0, 0.0)), (BETA_BINOMIAL, (0.0,)))
+    }
+    np.testing.assert_allclose(np.diff(found["bivariate_normal"]), 0.99 / 2 * np.array([8, 16, 32]), atol=0.2)
+    np.testing.assert_allclose(np.diff(found["beta_binomial"]), 0, atol=0.2)
+
+
 def test_all_golden_marginals():
     folder = os.environ.get("BAYES_DP_GOLDEN")
     if folder is None:

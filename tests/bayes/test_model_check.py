@@ -101,7 +101,13 @@ def test_cross_fed_counts_are_told_which_likelihood_to_use():
     given = simulated(2)
     counts = bdp.ErrorCounts(given.false_positives, 100, given.false_negatives, 100, design="cross_fed")
     found = bdp.check(bdp.estimate(counts, 1e-3), size=200)
-    assert "bivariate_normal" in found.advice[0]
+    assert "use likelihood='bivariate_normal'" in found.advice[0]
+
+
+def test_the_normal_law_is_not_advised_where_it_has_no_bound():
+    counts = bdp.ErrorCounts([0, 12, 20], 100, [60, 70, 55], 100, design="cross_fed")
+    found = bdp.check(bdp.estimate(counts, 1e-3), size=200)
+    assert "use likelihood='beta_binomial'" in found.advice[0]
 
 
 def test_forms():

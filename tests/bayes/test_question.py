@@ -46,13 +46,24 @@ def test_likelihoods_of_correlated_counts(name):
     assert list(post.samples) == list(post.marginals) == ["epsilon", "strength", *shared]
     assert post.provenance.method == "mhaar"
     assert post.provenance.settings["likelihood"] == name
-    assert post.caution == ""
+    expected = "2 of the 8 counts are 0 or all of their runs" if name == "bivariate_normal" else ""
+    assert post.caution.startswith(expected)
+    assert bool(post.caution) == bool(expected)
+    assert "too narrow" not in " ".join(post.assumptions)
     assert any("orrelat" in sentence for sentence in post.assumptions)
     data = post.to_arviz()
     assert np.isfinite(data["sample_stats"]["lp"].values).all()
     assert set(data["posterior"].data_vars) == {"epsilon", "strength", *shared, "alpha", "beta"}
     with pytest.raises(bdp.InputError, match="method='exact' is for likelihood='binomial'"):
         bdp.estimate(counts, 0.01, likelihood=name, method="exact")
+
+
+def test_a_law_with_parameters_need_not_be_one_of_correlated_decisions():
+    counts = bdp.ErrorCounts([3, 5, 4], 20, [4, 9, 3], 20, design="cross_fed")
+    spoilt = bdp.Likelihood("spoilt", lambda counts, alpha, beta, lam: alpha * lam, {"lam": "Beta(1, 20)"})
+    assert "cross-fed" in ask(counts, "epsilon", 0.01, likelihood=spoilt).caution()
+    for name in ("bivariate_normal", "beta_binomial", "kupper_haseman"):
+        assert ask(counts, "epsilon", 0.01, likelihood=name).caution() == ""
 
 
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")

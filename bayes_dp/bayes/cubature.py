@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_dp import region
 from bayes_dp.bayes.likelihoods import Counts
+from bayes_dp.checks import InputError
 
 __all__ = ["log_marginal"]
 
@@ -36,7 +37,10 @@ def log_marginal(
     shared: tuple[float, ...] = (),
     tolerance: float = 1e-6,
 ) -> Floats:
-    """log of the marginal likelihood of each base, (n,), to an absolute error of about `tolerance`."""
+    """log of the marginal likelihood of each base, (n,), to an absolute error of about `tolerance`.
+
+    Where that cannot be had, as for counts of very many runs far from the layer, it is an InputError.
+    """
     found = np.empty(len(counts.x))
     for i in range(len(found)):
         base = Counts(*(np.asarray(column)[i : i + 1] for column in counts))
@@ -47,7 +51,10 @@ def log_marginal(
                 break
             panels *= 2
             if panels > _MOST_PANELS:
-                break
+                raise InputError(
+                    f"base {i}: the marginal likelihood was not found to {tolerance:g} with {_MOST_PANELS} panels, of"
+                    f" which its last halving changed log L by {abs(value - last):.2g}; raise the tolerance"
+                )
         found[i] = value
     return found - float(region.log_layer_area(epsilon, delta, strength))
 

@@ -62,6 +62,9 @@ class GroupForm(StrEnum):
     aggregate = "aggregate"
 
 
+_SAMPLER = {GroupForm.hierarchical: Method.nuts, GroupForm.aggregate: Method.mhaar}
+
+
 @app.command(epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
 def estimate(
     file: Counts,
@@ -91,7 +94,8 @@ def estimate(
         typer.Option(
             show_default=False,
             help="exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov"
-            " chain Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo.",
+            " chain Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo. With --groups the"
+            " default is the one that samples the form: nuts hierarchical, mhaar aggregate.",
         ),
     ] = None,
     groups: Annotated[
@@ -103,12 +107,13 @@ def estimate(
         ),
     ] = None,
     group_form: Annotated[
-        GroupForm,
+        GroupForm | None,
         typer.Option(
-            help="With --groups: hierarchical samples the rates of every base around its group's centre; aggregate adds"
-            " up the counts of a group, which is faster."
+            show_default=False,
+            help="With --groups: hierarchical, the default, samples the rates of every base around its group's centre;"
+            " aggregate, the default with --method mhaar, adds up the counts of a group, which is faster.",
         ),
-    ] = GroupForm.hierarchical,
+    ] = None,
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
     design: Annotated[
@@ -162,8 +167,9 @@ def estimate(
     seed_of(seed)
     if fail_above is not None:
         one_number("fail-above", fail_above, 0.0, high_open=True)
+    form = _form(groups, group_form, method)
     counts = read_counts(file, design.value if design else None, examples, groups)
-    if check and groups is not None and group_form is GroupForm.hierarchical:
+    if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:
         make_folder(out)
@@ -173,8 +179,8 @@ def estimate(
 
     exact = method in (None, Method.exact) and likelihood is Likelihood.binomial and groups is None
     settings: dict[str, Any] = {} if exact else {"seed": seed}
-    if groups is not None:
-        settings["groups"] = group_form.value
+    if form is not None:
+        settings["groups"] = form.value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
         post = infer(
@@ -241,6 +247,26 @@ def demo(
     again = [program, "estimate", copy, "--delta", f"{_DEMO_DELTA:g}", "--design", counts.design, "--out", out]
     typer.echo(f"\nWrote {', '.join(saved)}\nThe same from the file:  {shlex.join(again)}")
     return 0
+
+
+def _form(groups: str | None, form: GroupForm | None, method: Method | None) -> GroupForm | None:
+    """The form of the groups, by default the one that the method samples; None without groups."""
+    from bayes_dp.checks import InputError
+
+    if groups is None:
+        if form is not None:
+            raise InputError("--group-form needs --groups COLUMN, the column that says which bases are dependent")
+        return None
+    if method is Method.exact:
+        raise InputError("--groups is sampled, by --method nuts or mhaar, and --method exact does not sample")
+    if form is None:
+        return GroupForm.aggregate if method is Method.mhaar else GroupForm.hierarchical
+    if method not in (None, _SAMPLER[form]):
+        raise InputError(
+            f"--group-form {form.value} is sampled by --method {_SAMPLER[form].value}, not by --method {method.value};"
+            " leave one of the two out"
+        )
+    return form
 
 
 def _save(folder: str, text: str, post: Posterior, prob: float, seed: int) -> list[str]:

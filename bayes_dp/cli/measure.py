@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -81,12 +81,19 @@ def measure(
         typer.Option(metavar="FILE", help="With --method shadows: losses of other models, for the same bases."),
     ] = None,
     fraction: Annotated[
-        float,
-        typer.Option(parser=number, metavar="F", help="With --method held-out: the part of the runs to learn from."),
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="F",
+            help="With --method held-out: the part of the runs to learn from, by default 0.5.",
+        ),
+    ] = None,
     seed: Annotated[
-        int, typer.Option(parser=whole, metavar="N", help="With --method held-out: seed of the draw of that part.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            parser=whole, metavar="N", help="With --method held-out: seed of the draw of that part, by default 0."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
     out: Annotated[
         str | None,
@@ -112,12 +119,15 @@ def measure(
         raise InputError("--shadows FILE and --method shadows need each other")
     if len(target_fpr) > 1 and method is not Method.held_out:
         raise InputError("--target-fpr may be given several times with --method held-out only, which chooses one")
+    held_out = {key: value for key, value in (("fraction", fraction), ("seed", seed)) if value is not None}
+    if held_out and method is not Method.held_out:
+        raise InputError(f"--{next(iter(held_out))} is for --method held-out")
 
     from bayes_dp.loss_table import LossTable
 
     table = LossTable.read(file, name)
     others = None if shadows is None else LossTable.read(shadows, name)
-    counts, notes = _counted(table, target_fpr, method, others, fraction, seed)
+    counts, notes = _counted(table, target_fpr, method, others, held_out)
     if out is not None:
         (counts.to_json if suffix == ".json" else counts.to_csv)(out)
         notes.append(f"wrote {out}")
@@ -136,7 +146,7 @@ def measure(
 
 
 def _counted(
-    table: LossTable, targets: list[float], method: Method, others: LossTable | None, fraction: float, seed: int
+    table: LossTable, targets: list[float], method: Method, others: LossTable | None, held_out: dict[str, Any]
 ) -> tuple[ErrorCounts, list[str]]:
     """The counts, and what to say about them."""
     from bayes_dp.attacks import lira
@@ -145,7 +155,7 @@ def _counted(
         return lira.measure_fast(table, targets[0]), []
     if others is not None:
         return lira.measure(table, targets[0], others), []
-    found = lira.choose_target(table, targets, fraction, seed)
+    found = lira.choose_target(table, targets, **held_out)
     counts, pilot = found.counts, found.pilot
     learned = f"learned from {pilot.negatives} + {pilot.positives} runs of each base"
     counted = f"counted on the other {counts.negatives[0]} + {counts.positives[0]}"

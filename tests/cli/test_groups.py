@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import cli
+from bayes_dp.bayes.estimate import estimate
+
+estimates = importlib.import_module("bayes_dp.bayes.estimate")
 
 ROWS = "base,z,fp,n0,fn,n1\na,one,12,100,55,100\nb,one,15,100,49,100\nc,two,40,100,22,100\nd,,37,100,25,100\n"
 
@@ -42,6 +46,39 @@ def test_groups_by_the_whole_model(capsys, file):
     assert "The centres of the groups" in out
 
 
+@pytest.mark.parametrize(
+    ("options", "form"),
+    [
+        ((), "hierarchical"),
+        (("--method", "nuts"), "hierarchical"),
+        (("--method", "mhaar"), "aggregate"),
+        (("--group-form", "hierarchical"), "hierarchical"),
+        (("--group-form", "aggregate"), "aggregate"),
+        (("--group-form", "hierarchical", "--method", "nuts"), "hierarchical"),
+        (("--group-form", "aggregate", "--method", "mhaar"), "aggregate"),
+    ],
+)
+def test_the_method_chooses_the_form(capsys, file, monkeypatch, options, form):
+    asked = []
+
+    def infer(counts, delta, **settings):
+        asked.append(settings["groups"])
+        return estimate(counts, delta)
+
+    monkeypatch.setattr(estimates, "estimate", infer)
+    code, _, err = run(capsys, file, "--delta", "1e-3", "--groups", "z", *options)
+    assert (code, err) == (0, "")
+    assert asked == [form]
+
+
+def test_groups_by_mhaar(capsys, file):
+    code, out, _ = run(capsys, file, "--delta", "1e-3", "--groups", "z", "--method", "mhaar", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["provenance"]["method"] == "mhaar"
+    assert found["provenance"]["settings"]["likelihood"] == "aggregate"
+
+
 def test_check(capsys, file):
     code, out, _ = run(capsys, file, "--delta", "1e-3", "--check")
     found = bdp.check(bdp.estimate(bdp.ErrorCounts.from_csv(file), 1e-3))
@@ -55,7 +92,19 @@ def test_check(capsys, file):
         (("--groups", "rule"), "and 'rule' for the groups"),
         (("--groups", "fp"), "a column of counts"),
         (("--groups", "z", "--check"), "take --group-form aggregate"),
-        (("--groups", "z", "--strength", "tight"), "not defined for strength='tight'"),
+        (("--groups", "z", "--strength", "tight"), "groups are not defined for strength='tight'"),
+        (("--groups", "z", "--strength", "tight", "--method", "mhaar"), "groups are not defined for strength='tight'"),
+        (
+            ("--groups", "z", "--group-form", "hierarchical", "--method", "mhaar"),
+            "--group-form hierarchical is sampled by --method nuts, not by --method mhaar; leave one of the two out",
+        ),
+        (
+            ("--groups", "z", "--group-form", "aggregate", "--method", "nuts"),
+            "--group-form aggregate is sampled by --method mhaar, not by --method nuts; leave one of the two out",
+        ),
+        (("--groups", "z", "--method", "exact"), "--groups is sampled, by --method nuts or mhaar, and --method exact"),
+        (("--group-form", "aggregate"), "--group-form needs --groups COLUMN"),
+        (("--group-form", "hierarchical", "--method", "nuts"), "--group-form needs --groups COLUMN"),
         (("--groups", "z", "--likelihood", "beta_binomial"), "binomial counts only"),
     ],
 )

@@ -87,6 +87,8 @@ def test_held_out(capsys, file):
     expected = choose_target(TABLE, 0.1, 0.4, 2)
     assert (code, json.loads(out)) == (0, expected.counts.to_dict())
     assert err == "bayes-dp: learned from 8 + 6 runs of each base, and counted on the other 12 + 10\n"
+    code, out, _ = run(capsys, file, "--target-fpr", "0.1", "--method", "held-out", "--json")
+    assert (code, json.loads(out)) == (0, choose_target(TABLE, 0.1, 0.5, 0).counts.to_dict())
     several = ("--target-fpr", "0.05", "--target-fpr", "0.2", "--target-fpr", "0.5")
     code, out, err = run(capsys, file, *several, *options, "-o", "counts.csv")
     expected = choose_target(TABLE, [0.05, 0.2, 0.5], 0.4, 2)
@@ -104,7 +106,7 @@ def test_shadows(capsys, file):
 def test_help(capsys):
     code, out, err = run(capsys, "--help")
     assert (code, err) == (0, "")
-    for word in ("without", "losses.npz", "--target-fpr", "--name", "cross_fed"):
+    for word in ("without", "losses.npz", "--target-fpr", "--name", "cross_fed", "default 0.5", "default 0."):
         assert word in out
 
 
@@ -122,6 +124,12 @@ def test_help(capsys):
         (("losses.npz", "--target-fpr", "0.1", "--name", "A9"), "no losses of the name 'A9'"),
         (("several.npz", "--target-fpr", "0.1"), "give the name of one of them: A1, A2"),
         (("losses.csv", "--target-fpr", "0.1", "--name", "A1"), "only for an .npz file"),
+        (("losses.npz", "--target-fpr", "0.1", "--fraction", "0.4"), "--fraction is for --method held-out"),
+        (("losses.npz", "--target-fpr", "0.1", "--seed", "0"), "--seed is for --method held-out"),
+        (
+            ("losses.npz", "--target-fpr", "0.1", "--method", "shadows", "--shadows", "other.npz", "--seed", "1"),
+            "--seed is for --method held-out",
+        ),
         (("missing.npz", "--target-fpr", "0.1"), "missing.npz cannot be read: no such file or directory"),
         (("losses.pkl", "--target-fpr", "0.1"), "must end in .csv, .tsv, .txt or .json"),
         (("losses.npz", "--target-fpr", "0.1", "--method", "held-out", "--fraction", "0.1"), "at least 3 runs"),

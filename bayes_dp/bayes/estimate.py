@@ -46,7 +46,7 @@ def estimate(
         posterior by Hamiltonian Monte Carlo.
     groups : for dependent attacks, whose `counts.group` says which belong together: "hierarchical" samples the whole
         model by NUTS, "aggregate" takes each group's sums for one base's counts, which scatter more, by MHAAR.
-    spread : of the rates within groups, a number above 0 or its prior; by default κ ~ HalfNormal(0.1).
+    spread : of the rates within groups, a number above 0 and at most 1, or its prior; by default κ ~ HalfNormal(0.1).
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`), or
         chains, draws, warmup, target_accept, seed, progress (see `nuts`).
     """
@@ -59,12 +59,17 @@ def estimate(
         return _grouped(counts, delta, groups, likelihood, method, {"spread": spread, **shared}, settings)
     if spread is not None:
         raise InputError("spread is for groups='hierarchical' or 'aggregate'")
+    if likelihood != "binomial" and strength == "tight":
+        raise InputError(
+            f"strength='tight', the limit s → 1, exists for the binomial likelihood only, not for {_named(likelihood)}"
+        )
     if method is None:
         method = "exact" if likelihood == "binomial" else "mhaar"
     if method == "exact":
         if likelihood != "binomial":
-            name = likelihood.name if isinstance(likelihood, Likelihood) else likelihood
-            raise InputError(f"method='exact' is for likelihood='binomial', not {name!r:.80}; use method='mhaar'")
+            raise InputError(
+                f"method='exact' is for likelihood='binomial', not {_named(likelihood)}; use method='mhaar'"
+            )
         if settings:
             raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
         return exact(counts, delta, **shared)
@@ -73,6 +78,11 @@ def estimate(
     sampler = _sampler(method)
     _check_settings(f"method={method!r}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
+
+
+def _named(likelihood: Any) -> str:
+    name = likelihood.name if isinstance(likelihood, Likelihood) else likelihood
+    return f"{name!r:.80}"
 
 
 def _sampler(method: str) -> Callable[..., Posterior]:

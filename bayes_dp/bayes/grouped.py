@@ -6,9 +6,9 @@ its counts, and samples the law of these sums (`aggregate.py`) by MHAAR.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpyro.distributions as dist
@@ -24,7 +24,7 @@ from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, numbers
 from bayes_dp.data import ErrorCounts
 
 __all__ = ["GroupedPosterior", "aggregate", "hierarchical"]
@@ -58,9 +58,18 @@ class GroupedPosterior(SampledPosterior):
         base = question.provenance("nuts, hierarchical", settings | fixed | {"groups": asked.size})
         self.provenance = replace(base, priors={**base.priors, **own})
 
-    def epsilon_at(self, delta: float) -> GroupedPosterior:
-        """The posterior given the same counts and another δ, by a new run with the same settings."""
-        return _sampled(replace(self._asked, question=self._asked.question.given("epsilon", delta)))
+    @overload
+    def epsilon_at(self, delta: float) -> GroupedPosterior: ...
+
+    @overload
+    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[GroupedPosterior]: ...
+
+    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> GroupedPosterior | list[GroupedPosterior]:
+        """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
+        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
+        questions = [self._asked.question.given("epsilon", value) for value in np.atleast_1d(values)]
+        found = [_sampled(replace(self._asked, question=question)) for question in questions]
+        return found if values.ndim else found[0]
 
 
 @dataclass(frozen=True)
@@ -95,11 +104,10 @@ def hierarchical(
 ) -> GroupedPosterior:
     """The posterior of ε, s and κ given counts whose `group` says which bases belong together, by NUTS.
 
-    `spread` is κ, a number above 0, or its prior, by default HalfNormal(0.1). The sampler's settings are those of
-    `method="nuts"`.
+    `spread` is κ, a number above 0 and at most 1, or its prior, by default HalfNormal(0.1). The sampler's settings are
+    those of `method="nuts"`.
     """
-    if strength == "tight":
-        raise InputError("groups are not defined for strength='tight', where the layer has no area")
+    _not_tight(strength)
     question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
     settings = NutsSettings(chains, draws, warmup, target_accept, seed, progress)
     return _sampled(_Asked(question, Members.of(counts), spread_of(spread), settings))
@@ -119,6 +127,7 @@ def aggregate(
 
     Its bases are the groups. `settings` are those of `mhaar`.
     """
+    _not_tight(strength)
     members = Members.of(counts)
     law = Aggregate.of(members, spread_of(spread))
     names = dict(zip(members.group[::-1].tolist(), reversed(counts.group or ()), strict=True))
@@ -142,13 +151,18 @@ def aggregate(
     )
 
 
+def _not_tight(strength: Strength) -> None:
+    if strength == "tight":
+        raise InputError("groups are not defined for strength='tight', where the layer has no area")
+
+
 def _sampled(asked: _Asked) -> GroupedPosterior:
     priors = asked.question.priors
     strength = priors.get("strength", asked.question.strength)
-    numbers = (doubled(value) if isinstance(value, dist.Distribution) else value for value in (strength, asked.spread))
+    others = (doubled(value) if isinstance(value, dist.Distribution) else value for value in (strength, asked.spread))
     found = sample(
         grouped_model,
-        (asked.members, asked.question.known, doubled(priors["epsilon"]), *numbers, asked.size),
+        (asked.members, asked.question.known, doubled(priors["epsilon"]), *others, asked.size),
         asked.settings,
     )
     warn(found.warnings)

@@ -39,7 +39,7 @@ def sums(members: Members) -> Counts:
 
 
 def spread_of(value: Any) -> Any:
-    """κ: a positive number as it is, or its prior, by default HalfNormal(0.1)."""
+    """κ: a number above 0 and at most 1 as it is, or its prior, by default HalfNormal(0.1)."""
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return one_number("spread", value, 0.0, 1.0, low_open=True)
     return prior_of("spread", value)

@@ -57,6 +57,9 @@ def test_spreads():
     assert float(spread_of(None).scale) == pytest.approx(0.1)
     with pytest.raises(bdp.InputError, match="spread"):
         spread_of(0.0)
+    assert spread_of(1.0) == 1.0
+    with pytest.raises(bdp.InputError, match=r"spread must lie in \(0, 1\]"):
+        spread_of(1.1)
     with pytest.raises(bdp.InputError, match="spread must live within"):
         spread_of("Normal(0, 1)")
 
@@ -185,6 +188,11 @@ def test_forms():
     assert sampled.provenance.settings["spread"] == 0.05
     assert sampled.to_arviz().posterior["alpha"].shape == (2, 200, 4)
     assert sampled.epsilon_at(0.1).provenance.known == {"delta": 0.1}
+    first, second = sampled.epsilon_at([0.1, 0.01])
+    assert [post.provenance.known["delta"] for post in (first, second)] == [0.1, 0.01]
+    np.testing.assert_array_equal(second.samples["epsilon"], sampled.samples["epsilon"])
+    with pytest.raises(bdp.InputError, match=r"delta\[1\] must lie in \[0, 1\)"):
+        sampled.epsilon_at([0.1, 1.0])
     law = bdp.estimate(counts, 0.01, groups="aggregate", draws=500, progress=False)
     assert set(law.samples) == {"epsilon", "strength", "spread"}
     assert law.question.counts.base == ("g0", "g1")
@@ -201,6 +209,8 @@ def test_what_is_refused():
         bdp.estimate(plain, 0.01, groups="hierarchical")
     with pytest.raises(bdp.InputError, match="not defined for strength='tight'"):
         bdp.estimate(counts, 0.01, groups="hierarchical", strength="tight")
+    with pytest.raises(bdp.InputError, match="groups are not defined for strength='tight'"):
+        bdp.estimate(counts, 0.01, groups="aggregate", strength="tight")
     with pytest.raises(bdp.InputError, match="groups must be 'hierarchical' or 'aggregate', not 'x'"):
         bdp.estimate(counts, 0.01, groups="x")
     with pytest.raises(bdp.InputError, match="sampled by 'nuts', not 'exact'"):

@@ -126,6 +126,8 @@ def compare(
         prior_strength=prior_strength,
     )
     wanted = _wanted(names)
+    if posteriors is not None and not isinstance(posteriors, Mapping):
+        raise InputError(f"posteriors must be a mapping from names to posteriors, not {type(posteriors).__name__}")
     given = {} if posteriors is None else dict(posteriors)
     for name, post in given.items():
         _check_posterior(name, post, counts, inputs)
@@ -148,6 +150,8 @@ def _wanted(names: Iterable[str] | None) -> list[Method]:
 
 
 def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: Inputs) -> None:
+    if not isinstance(name, str):
+        raise InputError(f"the names of posteriors must be text, not {name!r:.80}")
     if not isinstance(post, Posterior):
         raise InputError(f"posteriors[{name!r}] must be a posterior, not {type(post).__name__}")
     if name in _REGISTRY:

@@ -206,6 +206,7 @@ def test_further_posteriors():
     assert row.assumptions == laid["mine"].assumptions
     exact = bdp.estimate(CROSSED, 1e-3)
     for name, post, message in (
+        (1, exact, "the names of posteriors must be text, not 1"),
         ("mine", 3, r"posteriors\['mine'\] must be a posterior, not int"),
         ("katz", exact, r"posteriors\['katz'\] has the name of a method"),
         ("mine", exact.epsilon_at(1e-2), "is of epsilon at delta = 0.01, not of epsilon at 0.001"),
@@ -285,6 +286,10 @@ def test_frame():
         (lambda: compare(REPEATED, 0.0, baseline=3), "baseline must be ErrorCounts"),
         (lambda: compare(REPEATED, 0.0, scores=3), "scores must be a GuessTable with propensities"),
         (lambda: compare(REPEATED, 0.0, scores=bdp.GuessTable([1.0], [True])), "scores must be a GuessTable with prop"),
+        (
+            lambda: compare(REPEATED, 0.0, posteriors=[3]),
+            "posteriors must be a mapping from names to posteriors, not list",
+        ),
         (lambda: compare(REPEATED, 0.0, names=["katz", "magic"]), "no method 'magic'; the methods are posterior,"),
         (lambda: Comparison.from_dict({"rows": []}), "not a comparison"),
         (lambda: Comparison.from_dict({}), "not a comparison"),

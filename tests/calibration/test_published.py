@@ -1,4 +1,4 @@
-"""NUTS and MHAAR on the six published data sets: do they agree, and at what price?
+"""The samplers on the bundled and on the six published data sets: do they agree, and at what price?
 
 Run by `make test-slow`; `python -m tests.calibration.test_published bivariate_normal` prints the table of
 docs/method.md. The counts are in the folder that BAYES_DP_DATA names.
@@ -11,13 +11,15 @@ import os
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.interop import ess
-from tests.bayes.test_agreement import disagreement
+from tests.bayes.test_agreement import BUNDLED, disagreement
 
 NAMES = ("A1", "A2", "A3_sigma0.1", "A4_sigma0.1", "A4_sigma0.05", "A4_sigma0.01")
 FOLDER = os.environ.get("BAYES_DP_DATA")
@@ -41,13 +43,26 @@ def both(name, likelihood):
 @pytest.mark.slow
 @pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
 @pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law, see docs/method.md
-@pytest.mark.parametrize("likelihood", ["binomial", "bivariate_normal"])
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
 @pytest.mark.parametrize("name", NAMES)
 def test_nuts_and_mhaar_agree(name, likelihood):
     (mhaar, _), (nuts, _) = both(name, likelihood)
-    assert disagreement(mhaar, nuts) < 5
+    assert disagreement(mhaar, nuts) < 4
     assert max(nuts.diagnostics["rhat"].values()) < 1.02
     assert nuts.diagnostics["divergences"] <= (40 if likelihood == "bivariate_normal" else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("likelihood", ["bivariate_normal", "beta_binomial", "kupper_haseman"])
+@pytest.mark.parametrize("data", BUNDLED)
+def test_all_samplers_agree_on_bundled_data(data, likelihood):
+    """As the exact posterior does with each of them for the binomial likelihood, in tests/bayes/."""
+    counts, delta = BUNDLED[data]
+    run = partial(bdp.estimate, counts, delta, likelihood=likelihood, progress=False)
+    mhaar = run(method="mhaar", seed=1)
+    assert disagreement(mhaar, run(method="nuts", seed=2)) < 4
+    assert disagreement(mhaar, run(method="mhaar", auxiliaries="uniform", n_auxiliaries=300, seed=3)) < 4
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, _rise
 from bayes_dp.bayes.cubature import log_marginal
@@ -45,6 +46,12 @@ def test_golden_marginals(given, expected):
     epsilon, s, delta, *base, name, shared = given
     found = log_marginal(LIKELIHOODS[name], one(*base), epsilon, delta, s, shared)
     assert found == pytest.approx([expected], abs=1e-5)
+
+
+def test_a_tolerance_that_is_not_reached_is_told(monkeypatch):
+    monkeypatch.setattr("bayes_dp.bayes.cubature._MOST_PANELS", 16)
+    with pytest.raises(bdp.InputError, match="base 0: the marginal likelihood was not found to 1e-14 with 16 panels"):
+        log_marginal(BINOMIAL, one(20, 100, 55, 100), 1.5, 1e-3, 0.4, tolerance=1e-14)
 
 
 def test_the_normal_law_has_no_bound_where_there_are_no_errors():

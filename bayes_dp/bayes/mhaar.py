@@ -156,7 +156,10 @@ def mhaar(
     to be trusted.
     """
     if strength == "tight":
-        raise InputError("MHAAR is not defined for strength='tight', where the layer has no area; use method='exact'")
+        raise InputError(
+            "MHAAR is not defined for strength='tight', where the layer has no area; this limit is for the binomial"
+            " likelihood, with method='exact'"
+        )
     question = ask(
         counts,
         "epsilon",

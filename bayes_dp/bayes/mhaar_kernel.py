@@ -40,6 +40,7 @@ Floats = NDArray[np.float64]
 _ACCEPTANCE = 0.28  # that the warm-up aims at: 0.35 is best for a Gaussian in two dimensions, less with noise
 _PROPOSALS = 8  # T, of the averaged move
 _MIRROR = 0.1  # share of the local moves that also try the image (1−α, 1−β)
+_ATTEMPTS = 500  # at a start of positive density
 _LOCAL_SCALES = np.log(0.03), np.log(3.0)  # of the local moves, in standard errors of the counts; log-uniform between
 
 
@@ -231,6 +232,9 @@ def _log_g(likelihood: Any, target: Target, alpha: jax.Array, beta: jax.Array, s
     return value
 
 
+_log_g_of_start = jax.jit(_log_g, static_argnames="likelihood")
+
+
 @partial(jax.jit, static_argnames=("likelihood",))
 def advance(
     states: State,
@@ -328,7 +332,8 @@ def init(rng: np.random.Generator, target: Target, posterior: BetaPair, likeliho
 
     The pairs come from their law given the counts alone, `posterior`; ε is above many of their levels and s below all
     of their strengths, as far as the supports allow; pairs that are then not in the layer are moved into it along the
-    line of constant width.
+    line of constant width. Pairs at which the counts are impossible are drawn again, or their images (1−α, 1−β), and
+    now and then the shared parameters.
     """
     delta, (epsilon_ends, strength_ends) = float(target.delta), np.asarray(target.bounds)
     for _ in range(100):
@@ -343,11 +348,21 @@ def init(rng: np.random.Generator, target: Target, posterior: BetaPair, likeliho
         raise InputError(
             f"the priors must be positive where a chain may start, such as at ε = {epsilon}, s = {strength}"
         )
-    inside = region.in_layer(alpha, beta, epsilon, delta, strength)
-    moved = _into_layer(rng, alpha, beta, epsilon, delta, strength)
-    alpha, beta = (np.where(inside, old, new) for old, new in zip((alpha, beta), moved, strict=True))
-    shared = likelihood.start(rng, target.counts)
-    return State(*map(jnp.asarray, (epsilon, strength, alpha, beta, shared)))
+    alpha, beta = _into_layer(rng, alpha, beta, epsilon, delta, strength)
+    for attempt in range(_ATTEMPTS):
+        if attempt % 5 == 0:
+            shared = likelihood.start(rng, target.counts)
+        possible = np.isfinite(_log_g_of_start(likelihood, target, alpha, beta, shared))
+        if possible.all():
+            return State(*map(jnp.asarray, (epsilon, strength, alpha, beta, shared)))
+        mirrored = rng.random(len(alpha)) < 0.5  # before the move, as 1 − α rounds a small α off
+        first, second = (np.where(mirrored, 1 - pairs[0, :, 0], pairs[0, :, 0]) for pairs in posterior.draw(rng, 1, 1))
+        new = _into_layer(rng, first, second, epsilon, delta, strength)
+        alpha, beta = (np.where(possible, old, other) for old, other in zip((alpha, beta), new, strict=True))
+    raise InputError(
+        f"no chain may start: no rates and parameters were found at which the likelihood {likelihood.name} gives"
+        f" counts[{np.argmin(possible)}] a positive, finite density"
+    )
 
 
 def _within(rng: np.random.Generator, value: float, low: float, high: float) -> float:
@@ -361,7 +376,8 @@ def _within(rng: np.random.Generator, value: float, low: float, high: float) -> 
 def _into_layer(
     rng: np.random.Generator, alpha: Floats, beta: Floats, epsilon: float, delta: float, strength: float
 ) -> tuple[Floats, Floats]:
-    """Points of R_s(ε, δ) of about the same widths as (α, β)."""
+    """(α, β) where it is in R_s(ε, δ), elsewhere points of it of about the same widths."""
+    inside = region.in_layer(alpha, beta, epsilon, delta, strength)
     # A line of width 1 − sδ or more misses the layer, and at δ = 0 so does one of width 1.
     width = np.minimum(np.abs(alpha - beta), min(1 - 0.5 * (1 + strength) * delta, 1 - 1e-12))
     outer = np.maximum(0.0, 1 - delta - width) * region.corner(epsilon, 0.0)
@@ -369,4 +385,5 @@ def _into_layer(
     low = outer + rng.uniform(0.05, 0.95, len(width)) * (inner - outer)
     above = alpha + beta > 1
     less, more = np.where(above, 1 - low - width, low), np.where(above, 1 - low, low + width)
-    return np.where(alpha <= beta, less, more), np.where(alpha <= beta, more, less)
+    moved = np.where(alpha <= beta, less, more), np.where(alpha <= beta, more, less)
+    return np.where(inside, alpha, moved[0]), np.where(inside, beta, moved[1])

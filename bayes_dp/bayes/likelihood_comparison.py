@@ -12,6 +12,7 @@ import numpy as np
 from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.model_check import ModelCheck, check
+from bayes_dp.bayes.own import Likelihood
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior, finite, show
@@ -91,7 +92,7 @@ def _line(row: Mapping[str, Any]) -> str:
 def compare_likelihoods(
     counts: ErrorCounts,
     delta: float,
-    likelihoods: Iterable[str] = tuple(LIKELIHOODS),
+    likelihoods: Iterable[str | Likelihood] = tuple(LIKELIHOODS),
     *,
     size: int = 500,
     seed: int = 0,
@@ -99,16 +100,35 @@ def compare_likelihoods(
 ) -> LikelihoodComparison:
     """The posterior under each likelihood, checked with `size` draws; `settings` are those of `estimate`.
 
-    Settings of a sampler go to the likelihoods that are sampled.
+    A `Likelihood` of your own needs a sampler, as for `check`. Settings of a sampler of posteriors go to the
+    likelihoods that are sampled.
     """
-    names = list(likelihoods)
-    if not names or (unknown := [name for name in names if name not in LIKELIHOODS]):
-        raise InputError(f"likelihoods must be some of {', '.join(LIKELIHOODS)}, not {unknown if names else names!r}")
+    laws = _by_name(likelihoods)
     general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}
     posteriors = {}
-    for name in names:
-        own = {} if name == "binomial" and general.get("method") is None else {"seed": seed, **settings}
-        posteriors[name] = estimate(counts, delta, likelihood=name, **general, **own)
+    for name, law in laws.items():
+        own = {} if law == "binomial" and general.get("method") is None else {"seed": seed, **settings}
+        posteriors[name] = estimate(counts, delta, likelihood=law, **general, **own)
     checks = {name: check(posterior, size=size, seed=seed) for name, posterior in posteriors.items()}
-    order = sorted(names, key=lambda name: -checks[name].elpd)
+    order = sorted(laws, key=lambda name: -checks[name].elpd)
     return LikelihoodComparison({name: posteriors[name] for name in order}, {name: checks[name] for name in order})
+
+
+def _by_name(likelihoods: Iterable[str | Likelihood]) -> dict[str, str | Likelihood]:
+    """What is to be compared, checked, by its names."""
+    given = list(likelihoods)
+    unknown = [law for law in given if not isinstance(law, Likelihood) and law not in list(LIKELIHOODS)]
+    if unknown or not given:
+        raise InputError(
+            f"likelihoods must be some of {', '.join(LIKELIHOODS)}, or of the type bayes_dp.Likelihood, not"
+            f" {unknown or given!r:.80}"
+        )
+    found: dict[str, str | Likelihood] = {}
+    for law in given:
+        name = law if isinstance(law, str) else law.name
+        if name in found:
+            raise InputError(f"likelihoods must have names of their own, but two are called {name!r}")
+        if isinstance(law, Likelihood) and law.sampler is None:
+            raise InputError(f"the likelihood {name} has no sampler, without which it cannot be checked and compared")
+        found[name] = law
+    return found

@@ -11,6 +11,7 @@ import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.pointwise import log_likelihood
 from bayes_dp.bayes.question import ask
+from tests.bayes.test_own import binomial, draw_binomial
 
 
 def simulated(seed, n=20, trials=100, tau=0.0, epsilon=2.0, strength=0.5, delta=0.01):
@@ -157,3 +158,31 @@ def test_likelihoods_side_by_side():
     assert "difference" in str(found)
     with pytest.raises(bdp.InputError, match="likelihoods must be some of"):
         bdp.compare_likelihoods(counts, 0.01, ["poisson"])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # short chains
+def test_a_likelihood_of_ones_own_among_others():
+    counts = simulated(8, n=4, trials=30)
+    own = bdp.Likelihood("mine", binomial, sampler=draw_binomial)
+    settings = {"chains": 2, "draws": 1000, "warmup": 300, "progress": False}
+    found = bdp.compare_likelihoods(counts, 0.01, ["binomial", own], **settings)
+    assert set(found) == {"binomial", "mine"}
+    assert found.posteriors["mine"].assumptions[-1] == "Given its rates, a base's errors follow the law mine."
+    assert found.posteriors["binomial"].provenance.method == "exact"
+    assert abs(found.rows()[1]["difference"]) < 0.3
+    assert all(row["likelihood"] in str(found) for row in found.rows())
+
+
+@pytest.mark.parametrize(
+    ("laws", "words"),
+    [
+        (["binomial", bdp.Likelihood("binomial", binomial, sampler=draw_binomial)], "two are called 'binomial'"),
+        (["beta_binomial"] * 2, "two are called 'beta_binomial'"),
+        (["binomial", bdp.Likelihood("mine", binomial)], "the likelihood mine has no sampler"),
+        (["binomial", ["beta_binomial"]], r"or of the type bayes_dp.Likelihood, not \[\['beta_binomial'\]\]"),
+        ([], r"likelihoods must be some of .* not \[\]"),
+    ],
+)
+def test_what_cannot_be_compared(laws, words):
+    with pytest.raises(bdp.InputError, match=words):
+        bdp.compare_likelihoods(simulated(8, n=4), 0.01, laws)

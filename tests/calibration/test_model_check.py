@@ -13,6 +13,7 @@ DATA_SETS = 40
 # what is true and what is assumed: name -> settings of `simulated`, strength given to `estimate`, whether it is right
 CASES = {
     "s = 0.5, binomial; s free": ({"strength": 0.5}, "free", True),
+    "s = 0.5, τ = 0.05; s free": ({"strength": 0.5, "tau": 0.05}, "free", False),
     "s → 1, binomial; tight": ({"strength": 1}, "tight", True),
     "s → 1, τ = 0.02; tight": ({"strength": 1, "tau": 0.02}, "tight", False),
     "s → 1, τ = 0.05; tight": ({"strength": 1, "tau": 0.05}, "tight", False),

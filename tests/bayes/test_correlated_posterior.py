@@ -1,5 +1,6 @@
 """Posteriors of correlated counts: against weighted draws from the prior, and published intervals."""
 
+import itertools
 import json
 import os
 from functools import lru_cache
@@ -13,8 +14,11 @@ from scipy import stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.cubature import _panels, log_marginal
+from bayes_dp.bayes.layer import fold, in_layer, log_layer_area
 from bayes_dp.bayes.likelihoods import Counts
 from bayes_dp.bayes.mhaar import mhaar
+from bayes_dp.bayes.mhaar_kernel import _log_sums
 from tests.bayes.test_agreement import LEVELS, share_below
 
 COUNTS = bdp.ErrorCounts([2, 5], [12, 15], [3, 5], [14, 15], design="cross_fed")
@@ -66,6 +70,35 @@ def test_against_weighted_draws_from_the_prior(name, auxiliaries):
     settings = {"draws": 6000, "progress": False} | ({"n_auxiliaries": 40} if auxiliaries == "uniform" else {})
     post = mhaar(COUNTS, DELTA, likelihood=name, auxiliaries=auxiliaries, seed=2, **settings)
     assert_as_weighted(post, drawn, weight)
+
+
+@pytest.mark.parametrize("auxiliaries", ["posterior", "uniform"])
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_what_the_averaged_move_averages_is_the_marginal_likelihood(name, auxiliaries):
+    """Its weights w, with nodes of a cubature in the place of pairs drawn from q, on a grid of θ."""
+    law, counts = LIKELIHOODS[name], Counts(*(np.array([float(k)]) for k in (3, 20, 4, 25)))
+    shared = {
+        "binomial": [()],
+        "bivariate_normal": [(0.02, 0.01), (-0.003, -0.004)],
+        "beta_binomial": [(0.0,), (0.03,)],
+    }
+    (u, weight_u), (t, weight_t) = _panels(16), _panels(16)
+    u, v = (part.ravel() for part in np.meshgrid(u, t**4, indexing="ij"))
+    log_node = np.log(np.outer(weight_u, 4 * t**3 * weight_t)).ravel()[:, None]
+    grid = itertools.product((0.3, 2.0, 4.0), (0.02, 0.5, 0.97), (0.0, 0.01), shared.get(name, [(0.0,), (2e-4,)]))
+    for epsilon, s, delta, values in grid:
+        alpha, beta, log_jacobian = region.layer_map(u, v, epsilon, delta, s)
+        points = region.images(alpha, beta).reshape(1, -1, 2)
+        with jax.enable_x64(True):
+            alpha, beta = points[..., 0], points[..., 1]
+            log_q = law.proposal(counts, auxiliaries)[0].log_density(alpha, beta)
+            log_weight = law.log_density(counts, alpha, beta, *values) - log_q
+            inside = in_layer(*fold(alpha, beta), epsilon, delta, s)  # but for rounding, all are
+            log_mass = np.broadcast_to(log_node + log_jacobian[:, None], (u.size, 4)).reshape(1, -1)
+            inside &= (alpha > 0) & (alpha < 1) & (beta > 0) & (beta < 1)  # where images round to the edge
+            total = _log_sums(inside, log_weight + log_q + log_mass) - log_layer_area(epsilon, delta, s)
+        assert inside.mean() > 0.9
+        assert total == pytest.approx(log_marginal(law, counts, epsilon, delta, s, values), abs=1e-4)
 
 
 # 90% intervals of Table 1 of MCMC-DP-Est, whose ends carry a Monte Carlo error of 0.1 to 0.3

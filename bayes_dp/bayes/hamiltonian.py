@@ -38,6 +38,7 @@ __all__ = ["ModelDraws", "NutsSettings", "run_nuts", "sample"]
 _BLOCK = 100  # iterations at most between two looks at the progress bar and the keyboard
 _ATTEMPTS = 100
 _TREE_DEPTH = 7, 10  # at most, in the warm-up and after it
+_TINY = 10.0  # how many times smaller than the median step of the chains a step may be
 _SPREAD = 2.0  # the chains start from coordinates that are uniform between this and its negative
 _STATS = {  # what is kept of every draw: ArviZ's name -> NumPyro's
     "diverging": "diverging",
@@ -126,6 +127,8 @@ def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSetti
         try:
             with bar(settings.warmup + settings.draws, settings.progress) as show:
                 for length, phase in blocks:
+                    if phase == "sampling" and not kept:
+                        states = _without_tiny_steps(states)
                     jobs = [pool.submit(run, state, length, phase == "sampling") for state in states]
                     states, found = (list(part) for part in zip(*(job.result() for job in jobs), strict=True))
                     if phase == "sampling":
@@ -146,6 +149,17 @@ def _start(program: _Program, key: jax.Array, numbers: Sequence[Any]) -> Any:
         if valid:
             return state
     raise InputError("no place was found from which a chain may start, with a positive density and finite gradients")
+
+
+def _without_tiny_steps(states: list[HMCState]) -> list[HMCState]:
+    """A chain whose warm-up ended in a narrow place, with a step far below the others', takes over a step and masses.
+
+    They are those of the chain whose step is the median. Fixed from now on, they leave the posterior as it is.
+    """
+    order = sorted(states, key=lambda state: float(state.adapt_state.step_size))
+    middle = order[len(order) // 2].adapt_state
+    least = float(middle.step_size) / _TINY
+    return [s if float(s.adapt_state.step_size) >= least else s._replace(adapt_state=middle) for s in states]
 
 
 def _draws(

@@ -5,6 +5,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import region
+from bayes_dp.bayes.hamiltonian import _without_tiny_steps
 from bayes_dp.bayes.nuts import nuts
 from tests.bayes.test_agreement import BUNDLED, discrepancies, random_data
 from tests.bayes.test_correlated_posterior import COUNTS, DELTA, assert_as_weighted, weighted_prior
@@ -49,6 +50,22 @@ def test_correlated_counts_against_weighted_draws_from_the_prior(name):
     post = nuts(COUNTS, DELTA, likelihood=name, seed=2, draws=1500, warmup=700, progress=False)
     assert post.provenance.settings["target_accept"] == (0.97 if name == "bivariate_normal" else 0.9)
     assert_as_weighted(post, drawn, weight)
+
+
+def test_a_chain_with_tiny_steps_takes_those_of_the_others():
+    from numpyro.infer.hmc import HMCState
+    from numpyro.infer.hmc_util import HMCAdaptState
+
+    def state(i, step):
+        adapted = HMCAdaptState(*[None] * len(HMCAdaptState._fields))._replace(step_size=step, inverse_mass_matrix=i)
+        return HMCState(*[None] * len(HMCState._fields))._replace(i=i, adapt_state=adapted)
+
+    states = [state(i, step) for i, step in enumerate((0.05, 0.0006, 0.02, 0.03))]
+    found = _without_tiny_steps(states)
+    assert [one.i for one in found] == [0, 1, 2, 3]
+    assert [one.adapt_state.step_size for one in found] == [0.05, 0.03, 0.02, 0.03]
+    assert found[1].adapt_state.inverse_mass_matrix == 3
+    assert _without_tiny_steps(states[:1]) == states[:1]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

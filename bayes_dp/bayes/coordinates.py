@@ -25,7 +25,7 @@ from jax.nn import sigmoid, softplus
 from bayes_dp.bayes.layer import crossing, fold, log_density
 from bayes_dp.bayes.likelihoods import Array, Counts
 
-__all__ = ["LOGISTIC", "Guess", "locate", "share"]
+__all__ = ["LOGISTIC", "Guess", "alpha_is_low", "growth", "locate", "share"]
 
 LOGISTIC = 1.702  # scale of the logistic law that is closest to the standard normal one, inverse (Haley 1952)
 _MOST = 1 - 1e-9  # correlation
@@ -45,18 +45,23 @@ class Guess(NamedTuple):
         """Beta(X+1, N0−X+1) and Beta(Y+1, N1−Y+1), with the variances and covariance that decisions correlated by τ
         within and by ρ between the counts have under the bivariate normal law."""
         x, n0, y, n1 = (jnp.asarray(column) for column in counts)
-        grow0, grow1 = _growth(n0, tau), _growth(n1, tau)
+        grow0, grow1 = growth(n0, tau), growth(n1, tau)
         alpha, beta = (x + 1) / (n0 + 2), (y + 1) / (n1 + 2)
         alpha_sd = jnp.sqrt(alpha * (1 - alpha) / (n0 + 3) * grow0)
         beta_sd = jnp.sqrt(beta * (1 - beta) / (n1 + 3) * grow1)
         low, gap = fold(alpha, beta)
-        first = (alpha < beta) == (alpha + beta < 1)  # whether it is α, or 1 − α, that is folded to `low`
+        first = alpha_is_low(alpha, beta)
         sds = jnp.where(first, alpha_sd, beta_sd), jnp.where(first, beta_sd, alpha_sd)
         together = rho * jnp.sqrt(n0 * n1 / (grow0 * grow1))
         return cls(low, 1 - gap, *sds, jnp.clip(together, -_MOST, _MOST))
 
 
-def _growth(n: jax.Array, tau: Array | float) -> jax.Array:
+def alpha_is_low(alpha: jax.Array, beta: jax.Array) -> jax.Array:
+    """Whether it is α, or 1 − α, that is folded to `low`, and not β or 1 − β."""
+    return (alpha < beta) == (alpha + beta < 1)
+
+
+def growth(n: jax.Array, tau: Array | float) -> jax.Array:
     """By how much τ multiplies the variance of a count of n."""
     return jnp.maximum(1 + (n - 1) * tau, 1e-12)
 

@@ -25,7 +25,7 @@ import numpy as np
 from jax.nn import sigmoid, softplus
 from scipy.special import expit
 
-from bayes_dp.bayes.coordinates import LOGISTIC
+from bayes_dp.bayes.coordinates import LOGISTIC, alpha_is_low, growth
 from bayes_dp.bayes.layer import fold, log_layer_area
 from bayes_dp.bayes.likelihoods import Array, Counts
 
@@ -106,10 +106,10 @@ class _Law(NamedTuple):
 def _laws(counts: Counts, tau: Array | float, rho: Array | float) -> tuple[_Law, _Law, jax.Array]:
     """Of the rates that are folded to `low` and `high`, and r (n, 1)."""
     x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
-    grow0, grow1 = (jnp.maximum(1 + (n - 1) * tau, 1e-12) for n in (n0, n1))
+    grow0, grow1 = growth(n0, tau), growth(n1, tau)
     alpha, beta = jnp.clip(x / n0, 0.0, 1.0), jnp.clip(y / n1, 0.0, 1.0)  # the law's own draws go beyond
     low, gap = fold(alpha, beta)
-    first = (alpha < beta) == (alpha + beta < 1)  # whether it is α, or 1 − α, that is folded to `low`
+    first = alpha_is_low(alpha, beta)
     units = grow0 / n0, grow1 / n1
     r = jnp.clip(rho * jnp.sqrt(n0 * n1 / (grow0 * grow1)), -_MOST, _MOST)
     return _Law(low, jnp.where(first, *units)), _Law(1 - gap, jnp.where(first, *units[::-1])), r

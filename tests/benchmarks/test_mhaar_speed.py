@@ -51,31 +51,36 @@ def test_against_plain_numpy(benchmark):
     assert rate >= RATIO * twin_rate
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a tail may be worth fewer draws than the bulk, as is then told
 def test_correlated_against_plain_numpy(benchmark):
     """Algorithm 6 on the bundled MNIST counts: the smallest rate of the four parameters, against that of the twin.
 
-    The twin has K = 1000 uniform auxiliaries, the proposals of the paper, and starts at draws of the posterior.
+    The twin has K = 1000 uniform auxiliaries, the proposals of the paper, and starts at draws of the posterior. Both
+    rates are rough: the sampler's is a mean over four seeds, and the twin needs many iterations.
     """
     if not benchmark.enabled:
         pytest.skip("measures time: run by `make bench`")
     counts = bdp.datasets.mnist_a4()
+    seeds, posteriors = iter(range(4)), []
 
-    def sample(seed):
-        return mhaar(counts, 1e-3, likelihood="bivariate_normal", seed=seed, progress=False)
+    def sample():
+        seed = next(seeds)
+        posteriors.append(mhaar(counts, 1e-3, likelihood="bivariate_normal", seed=seed, progress=False))
 
     start = time.perf_counter()
-    post = sample(0)
+    mhaar(counts, 1e-3, likelihood="bivariate_normal", seed=4, progress=False)
     first = time.perf_counter() - start
-    benchmark.pedantic(sample, args=(1,), rounds=2)
+    benchmark.pedantic(sample, rounds=4)
     seconds = benchmark.stats.stats.mean
-    rate = min(post.diagnostics["ess_bulk"].values()) / seconds
+    rate = sum(min(post.diagnostics["ess_bulk"].values()) for post in posteriors) / (4 * seconds)
+    post = posteriors[-1]
 
     begin = [float(values[0, -1]) for values in post.samples.values()]
     states = post._chains.states
     rates = [(float(a), float(b)) for a, b in zip(states.alpha[0, -1], states.beta[0, -1], strict=True)]
     start = time.perf_counter()
     twin = mcmc_dp_est_correlated(
-        counts, 1e-3, iterations=30_000, n_auxiliaries=1000, sds=(0.1, 0.01, 0.001, 0.001), start=begin, rates=rates,
+        counts, 1e-3, iterations=80_000, n_auxiliaries=1000, sds=(0.1, 0.01, 0.001, 0.001), start=begin, rates=rates,
         seed=1,
     )  # fmt: skip
     elapsed = time.perf_counter() - start

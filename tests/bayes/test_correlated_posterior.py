@@ -113,7 +113,8 @@ TABLE_1 = {
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")  # a tail may be worth fewer draws than the bulk, as is then told
+# A tail may be worth fewer draws than the bulk, as is then told.
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 @pytest.mark.parametrize("name", TABLE_1)
 def test_published_counts(name):
     """R-hat below 1.01 and 1000 effective draws of all four parameters; intervals as published within their error."""

@@ -51,7 +51,8 @@ def test_against_plain_numpy(benchmark):
     assert rate >= RATIO * twin_rate
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # a tail may be worth fewer draws than the bulk, as is then told
+# A tail may be worth fewer draws than the bulk, as is then told.
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_correlated_against_plain_numpy(benchmark):
     """Algorithm 6 on the bundled MNIST counts: the smallest rate of the four parameters, against that of the twin.
 

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.attacks.scores import Bonferroni, Sides, guess
+from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.checks import InputError, numbers, seed_of
 from bayes_dp.data import ErrorCounts
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.table import MAX_COUNT
 
-__all__ = ["ASSUMPTIONS", "Choice", "Lower", "as_guesses", "choose", "largest_rejected", "trials"]
+__all__ = ["ASSUMPTIONS", "Choice", "Lower", "as_guesses", "choose", "guessing_settings", "largest_rejected", "trials"]
 
 FloatArray = NDArray[np.float64]
 Lower = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]  # (examples, made, correct, p), (k,) -> (k,)
@@ -67,13 +70,28 @@ def choose(guesses: Guesses, p: float, lower: Lower) -> Choice:
     return Choice(value, row, level, assumption, invalid, counts)
 
 
-def as_guesses(given: Any) -> Guesses:
-    """Guesses as they are; error counts of the design "one_run" as one row of guesses."""
-    if isinstance(given, Guesses):
-        return given
-    if isinstance(given, ErrorCounts):
-        return Guesses.from_counts(given)
-    raise InputError(f"guesses must be Guesses or ErrorCounts, not {type(given).__name__}")
+def as_guesses(
+    given: Any, choice: NumberOfGuesses | int | None = None, sides: Sides = "both", seed: int = 0
+) -> Guesses:
+    """Guesses as they are; error counts of the design "one_run" as one row of guesses; those of `attacks.guess` from a
+    table of scores, by default the best of several numbers, corrected for their number."""
+    if isinstance(given, GuessTable):
+        return guess(given, Bonferroni() if choice is None else choice, sides, seed)
+    if not isinstance(given, Guesses | ErrorCounts):
+        raise InputError(
+            "guesses must be a GuessTable, Guesses (as attacks.guess gives them) or ErrorCounts, not"
+            f" {type(given).__name__}"
+        )
+    if choice is not None:
+        raise InputError("choice is for a table of scores; these guesses are made already")
+    if sides != "both" or seed_of(seed):
+        raise InputError("sides and seed are for a table of scores; these guesses are made already")
+    return Guesses.from_counts(given) if isinstance(given, ErrorCounts) else given
+
+
+def guessing_settings(given: Any, sides: Sides, seed: int) -> dict[str, Any]:
+    """What a result records of how guesses were made of a table; nothing for guesses that were made already."""
+    return {"sides": sides, "seed": int(seed)} if isinstance(given, GuessTable) else {}
 
 
 def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[FloatArray, ...]:

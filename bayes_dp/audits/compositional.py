@@ -25,13 +25,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.audits.choice import Lower, as_guesses, choose
+from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.scores import Sides
+from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
 from bayes_dp.audits.f_dp import GAUSSIAN, Family
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
 from bayes_dp.bound import LowerBound
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
@@ -131,24 +134,40 @@ def _failing(failure: float) -> Family:
     return Family("mu", lambda mu: _Failing(mu, failure), inverse, limit)
 
 
+def _within(table: GuessTable, overlap: float, shift_delta: float) -> GuessTable:
+    """The scores and memberships, where the propensities keep to the overlap or may fail to."""
+    if table.propensity is not None and shift_delta == 0:
+        far = np.minimum(table.propensity, 1 - table.propensity) < overlap
+        if far.any():
+            i = int(np.argmax(far))
+            raise InputError(
+                f"propensity[{i}] must lie in [{overlap:g}, {1 - overlap:g}], as the overlap says, not"
+                f" {show(table.propensity[i])}"
+            )
+    return GuessTable(table.score, table.member)
+
+
 # The audit ------------------------------------------------------------------------------------------------------------
 
 
 def compositional(
-    guesses: Guesses | ErrorCounts,
+    guesses: GuessTable | Guesses | ErrorCounts,
     delta: float | None = None,
     *,
     overlap: float,
     shift_delta: float = 0.0,
     family: Literal["approx", "gaussian"] = "approx",
     confidence: float = 0.95,
+    choice: NumberOfGuesses | int | None = None,
+    sides: Sides = "both",
+    seed: int = 0,
 ) -> LowerBound:
     """Lower bound on ε at the given δ, or on μ of Gaussian DP for the family "gaussian".
 
     η is the `overlap`, δ_DS the `shift_delta`. For the family "gaussian" a δ is not needed; if there is one, the bound
-    is on ε at this δ.
+    is on ε at this δ. From a table of scores the guesses are made with `choice`, `sides` and `seed`, as for `one_run`;
+    its propensities, if it has any, must lie in [η, 1−η] unless there is a `shift_delta`.
     """
-    given = as_guesses(guesses)
     if family not in ("approx", "gaussian"):
         raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')
     if delta is not None:
@@ -158,6 +177,8 @@ def compositional(
     overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
     shift_delta = one_number("shift_delta", shift_delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    table = _within(guesses, overlap, shift_delta) if isinstance(guesses, GuessTable) else guesses
+    given = as_guesses(table, choice, sides, seed)
     shift: dict[str, Any] = {"overlap": overlap, "shift_delta": shift_delta}
 
     def on_epsilon(m: FloatArray, r: FloatArray, c: FloatArray, p: float) -> FloatArray:
@@ -196,9 +217,12 @@ def compositional(
             given.digest(),
             {} if delta is None else {"delta": delta},
             {},
-            {"confidence": confidence, **shift, "family": family, "rule": given.rule},
+            {"confidence": confidence, **shift, "family": family, "rule": given.rule}
+            | guessing_settings(guesses, sides, seed),
         ),
         invalid=chosen.invalid,
         details=details,
-        at=lambda d: compositional(given, d, **shift, family=family, confidence=confidence),
+        at=lambda d: compositional(
+            guesses, d, **shift, family=family, confidence=confidence, choice=choice, sides=sides, seed=seed
+        ),
     )

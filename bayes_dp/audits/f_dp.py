@@ -32,10 +32,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.audits.choice import ASSUMPTIONS, as_guesses, choose, largest_rejected, trials
+from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.scores import Sides
+from bayes_dp.audits.choice import ASSUMPTIONS, as_guesses, choose, guessing_settings, largest_rejected, trials
 from bayes_dp.bound import LowerBound
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data import ErrorCounts
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
@@ -295,33 +298,37 @@ def _slack(tau: float) -> float:
 
 
 def f_dp(
-    guesses: Guesses | ErrorCounts,
+    guesses: GuessTable | Guesses | ErrorCounts,
     *,
     delta: float | None = None,
     family: Literal["gaussian", "approx", "laplace"] | Member = "gaussian",
     tau: float = 0.0,
     confidence: float = 0.95,
+    choice: NumberOfGuesses | int | None = None,
+    sides: Sides = "both",
+    seed: int = 0,
 ) -> LowerBound:
     """Lower bound on the parameter of a family of trade-off functions, or on ε at `delta` if that is given.
 
     The families are "gaussian" (μ), "laplace" (μ), "approx" ((ε, δ)-DP, needs `delta`) and any callable from a number
     ≥ 0 to a `TradeOffFunction` that leaks more as the number grows. The result's `epsilon_at` gives the bound on ε at
     other δ. `tau` is the slack for simulated absence. Error counts are taken as one row, all guesses together.
+    From a table of scores the guesses are made with `choice`, `sides` and `seed`, as for `one_run`.
     """
-    guesses = as_guesses(guesses)
+    made = as_guesses(guesses, choice, sides, seed)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     tau = _slack(tau)
     if delta is not None:
         delta = one_number("delta", delta, 0.0, 1.0)
     name, members = _named_family(family, delta)
-    choice = choose(guesses, 1 - confidence, lambda m, n, c, p: lower_bounds(members, m, n, c, p, tau))
-    assumptions = [*ASSUMPTIONS, choice.assumption]
-    details: dict[str, Any] = {**choice.counts, "level": choice.level}
+    found = choose(made, 1 - confidence, lambda m, n, c, p: lower_bounds(members, m, n, c, p, tau))
+    assumptions = [*ASSUMPTIONS, found.assumption]
+    details: dict[str, Any] = {**found.counts, "level": found.level}
     if members.limit is not None:
-        m, n, c, p = (np.array(float(number)) for number in (*choice.counts.values(), choice.level))
+        m, n, c, p = (np.array(float(number)) for number in (*found.counts.values(), found.level))
         limit = float(_limits(members, m, n, c, p, tau))
         details["limit"] = limit if limit < _HIGHEST else math.inf
-    value, parameter = choice.value, members.parameter
+    value, parameter = found.value, members.parameter
     if delta is not None and parameter != "epsilon":
         details[parameter] = value
         value, parameter = float(members.member(value).epsilon_at(delta)), "epsilon"
@@ -339,14 +346,17 @@ def f_dp(
         assumptions=tuple(assumptions),
         provenance=Provenance(
             method="f_dp",
-            digest=guesses.digest(),
+            digest=made.digest(),
             known={} if delta is None else {"delta": delta},
             priors={},
-            settings={"confidence": confidence, "family": name, "tau": tau, "rule": guesses.rule},
+            settings={"confidence": confidence, "family": name, "tau": tau, "rule": made.rule}
+            | guessing_settings(guesses, sides, seed),
         ),
-        invalid=choice.invalid,
+        invalid=found.invalid,
         details=details,
-        at=lambda delta: f_dp(guesses, delta=delta, family=family, tau=tau, confidence=confidence),
+        at=lambda d: f_dp(
+            guesses, delta=d, family=family, tau=tau, confidence=confidence, choice=choice, sides=sides, seed=seed
+        ),
     )
 
 

@@ -37,12 +37,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.audits.choice import ASSUMPTIONS, Lower, as_guesses, choose, largest_rejected, trials
+from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.scores import Sides
+from bayes_dp.audits.choice import (
+    ASSUMPTIONS,
+    Lower,
+    as_guesses,
+    choose,
+    guessing_settings,
+    largest_rejected,
+    trials,
+)
 from bayes_dp.audits.f_dp import approx
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.bound import LowerBound
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data import ErrorCounts
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
@@ -224,32 +235,41 @@ def _bounds_by(method: str, delta: float) -> Lower:
 
 
 def one_run(
-    guesses: Guesses | ErrorCounts, delta: float, *, confidence: float = 0.95, method: Method = "best"
+    guesses: GuessTable | Guesses | ErrorCounts,
+    delta: float,
+    *,
+    confidence: float = 0.95,
+    method: Method = "best",
+    choice: NumberOfGuesses | int | None = None,
+    sides: Sides = "both",
+    seed: int = 0,
 ) -> LowerBound:
     """Lower bound on ε at the given δ, from the guesses made on one trained model.
 
     `method` is one of "best", "binomial", "f_dp" and "exact", see above. Error counts, of the design "one_run", are
-    taken as one row, all guesses together.
+    taken as one row, all guesses together. From a table of scores the guesses are made by `attacks.guess` with
+    `choice`, `sides` and `seed`: by default the best of several numbers, corrected for their number.
     """
-    guesses = as_guesses(guesses)
+    made = as_guesses(guesses, choice, sides, seed)
     delta = one_number("delta", delta, 0.0, 1.0)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     if method not in _METHODS:
         raise InputError(f"method must be one of {', '.join(_METHODS)}, not {show(method)}")
-    choice = choose(guesses, 1 - confidence, _bounds_by(method, delta))
+    found = choose(made, 1 - confidence, _bounds_by(method, delta))
     return LowerBound(
         parameter="epsilon",
-        value=choice.value,
+        value=found.value,
         confidence=confidence,
-        assumptions=(*ASSUMPTIONS, choice.assumption, f"δ = {delta:g} is known."),
+        assumptions=(*ASSUMPTIONS, found.assumption, f"δ = {delta:g} is known."),
         provenance=Provenance(
             method="one_run",
-            digest=guesses.digest(),
+            digest=made.digest(),
             known={"delta": delta},
             priors={},
-            settings={"confidence": confidence, "method": method, "rule": guesses.rule},
+            settings={"confidence": confidence, "method": method, "rule": made.rule}
+            | guessing_settings(guesses, sides, seed),
         ),
-        invalid=choice.invalid,
-        details={**choice.counts, "level": choice.level},
-        at=lambda delta: one_run(guesses, delta, confidence=confidence, method=method),
+        invalid=found.invalid,
+        details={**found.counts, "level": found.level},
+        at=lambda d: one_run(guesses, d, confidence=confidence, method=method, choice=choice, sides=sides, seed=seed),
     )

@@ -121,7 +121,10 @@ def _log_odds(
         examples = given.examples or int(whole.negatives[0] + whole.positives[0])
         return float(lower_bounds(examples, tp + fp, tp, slack, p)), None, 1
     if not isinstance(given, GuessTable):
-        raise InputError(f"{name} must be a GuessTable or ErrorCounts, not {type(given).__name__}")
+        raise InputError(
+            f"{name} must be a GuessTable or ErrorCounts, which tell the calls of members apart, not"
+            f" {type(given).__name__}"
+        )
     if given.propensity is not None and (given.propensity != 0.5).any():
         raise InputError(f"{name}: each example must be a member by a fair coin, and the propensities say otherwise")
     if given.base is not None and len(set(given.base)) > 1:

@@ -1,12 +1,18 @@
 """Which row of guesses is judged and at which level, the root finder, and how often the bounds are wrong."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, guess
 from bayes_dp.audits.choice import choose, largest_rejected
+from bayes_dp.audits.compositional import compositional
 from bayes_dp.audits.f_dp import GAUSSIAN, f_dp
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.one_run import best_lower_bounds, exact_lower_bounds, lower_bounds, one_run
+from bayes_dp.checks import InputError
+from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 
 
@@ -50,6 +56,77 @@ def test_uncorrected():
     assert (choice.value, choice.row, choice.level) == (pytest.approx(0.85), 1, 0.05)
     assert choice.invalid.startswith("The best of 2 numbers of guesses was taken")
     assert choose(Guesses(100, [10], [7], "uncorrected"), 0.05, plain).invalid == ""
+
+
+AUDITS = {
+    "one_run": partial(one_run, delta=1e-5),
+    "f_dp": f_dp,
+    "compositional": partial(compositional, delta=1e-5, overlap=0.3),
+}
+member = np.random.default_rng(0).random(400) < 0.5
+TABLE = GuessTable(np.round(member + np.random.default_rng(1).normal(size=400), 1), member)  # with equal scores
+
+
+@pytest.mark.parametrize("audit", AUDITS.values(), ids=AUDITS)
+@pytest.mark.parametrize(
+    ("choice", "sides", "seed"),
+    [(None, "both", 0), (60, "both", 0), (Fixed(60), "members", 3), (Split(fraction=0.4, seed=5), "both", 0)],
+)
+def test_a_table_of_scores_is_guessed_first(audit, choice, sides, seed):
+    given = {"choice": choice, "sides": sides, "seed": seed}
+    found = audit(TABLE, **given)
+    plain = audit(guess(TABLE, Bonferroni() if choice is None else choice, sides, seed))
+    assert found.value == plain.value
+    assert found.provenance.digest == plain.provenance.digest
+    assert found.assumptions == plain.assumptions
+    settings = found.provenance.settings
+    assert (settings["sides"], settings["seed"]) == (sides, seed)
+    assert found.epsilon_at(1e-3).value == audit(TABLE, **given | {"delta": 1e-3}).value
+    assert found.epsilon_at(1e-3).provenance.settings == settings
+
+
+@pytest.mark.parametrize("audit", AUDITS.values(), ids=AUDITS)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"choice": 10}, "choice is for a table of scores; these guesses are made already"),
+        ({"sides": "members"}, "sides and seed are for a table of scores"),
+        ({"sides": "all"}, "sides and seed are for a table of scores"),
+        ({"seed": 1}, "sides and seed are for a table of scores"),
+        ({"seed": "1"}, "seed must be a whole number"),
+    ],
+)
+def test_made_guesses_are_not_made_again(audit, given, message):
+    with pytest.raises(InputError, match=message):
+        audit(Guesses(100, 50, 40), **given)
+
+
+@pytest.mark.parametrize("audit", AUDITS.values(), ids=AUDITS)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"choice": 401}, "n must be at most the 400 examples, not 401"),
+        ({"choice": 0}, "n must be a whole number from 1"),
+        ({"choice": "many"}, "choice must be Fixed, Bonferroni, Split, Uncorrected or a whole number"),
+        ({"sides": "all"}, 'sides must be "both" or "members"'),
+        ({"seed": -1}, "seed must be a whole number"),
+    ],
+)
+def test_a_table_is_guessed_as_is_possible(audit, given, message):
+    with pytest.raises(InputError, match=message):
+        audit(TABLE, **given)
+
+
+def test_propensities_of_a_table():
+    """Fair coins for the audits of one run; within the overlap for the compositional one."""
+    tilted = GuessTable(TABLE.score, TABLE.member, np.where(np.arange(400) == 7, 0.31, 0.5))
+    for audit in (AUDITS["one_run"], AUDITS["f_dp"]):
+        with pytest.raises(InputError, match=r"propensity\[7\] must be 0.5 \(a fair coin\) for guesses, not 0.31"):
+            audit(tilted)
+    assert compositional(tilted, 0.0, overlap=0.31).value == compositional(TABLE, 0.0, overlap=0.31).value
+    with pytest.raises(InputError, match=r"propensity\[7\] must lie in \[0.32, 0.68\], as the overlap says, not 0.31"):
+        compositional(tilted, 0.0, overlap=0.32)
+    assert compositional(tilted, 0.0, overlap=0.32, shift_delta=1e-3).value >= 0
 
 
 @pytest.mark.parametrize("audit", [lambda g: one_run(g, 1e-5), f_dp])

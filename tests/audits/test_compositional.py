@@ -67,7 +67,7 @@ def test_bad_input():
     ):
         with pytest.raises(bdp.InputError, match=message):
             compositional(Guesses(10, 5, 3), 0.0, **settings)
-    with pytest.raises(bdp.InputError, match="must be Guesses or ErrorCounts"):
+    with pytest.raises(bdp.InputError, match="must be a GuessTable, Guesses"):
         compositional(3, 0.0, overlap=0.3)
     with pytest.raises(bdp.InputError, match='delta must be given for the family "approx"'):
         compositional(Guesses(10, 5, 3), overlap=0.3)

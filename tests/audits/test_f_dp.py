@@ -335,7 +335,10 @@ def test_other_families():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"guesses": "many"}, "guesses must be Guesses or ErrorCounts, not str"),
+        (
+            {"guesses": "many"},
+            "guesses must be a GuessTable, Guesses (as attacks.guess gives them) or ErrorCounts, not str",
+        ),
         ({"confidence": 0}, "confidence must lie in (0, 1), not 0.0"),
         ({"tau": 2}, "tau must lie in [0, 1], not 2.0"),
         ({"delta": 2}, "delta must lie in [0, 1], not 2.0"),

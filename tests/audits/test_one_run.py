@@ -356,7 +356,7 @@ def test_error_counts_of_one_run():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"guesses": 3}, "guesses must be Guesses or ErrorCounts, not int"),
+        ({"guesses": 3}, "guesses must be a GuessTable, Guesses (as attacks.guess gives them) or ErrorCounts, not int"),
         ({"delta": -0.1}, "delta must lie in [0, 1], not -0.1"),
         ({"confidence": 1.0}, "confidence must lie in (0, 1), not 1.0"),
         ({"method": "worst"}, "method must be one of best, binomial, f_dp, exact, not 'worst'"),

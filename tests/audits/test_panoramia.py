@@ -126,7 +126,7 @@ def test_a_bad_baseline_makes_the_estimate_too_large():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: panoramia([1, 2]), "attack must be a GuessTable or ErrorCounts, not list"),
+        (lambda t: panoramia([1, 2]), "attack must be a GuessTable or ErrorCounts, .*not list"),
         (lambda t: panoramia(t, 3), "baseline must be a GuessTable"),
         (lambda t: panoramia(bdp.ErrorCounts([1], 2, [1], 2)), 'attack: counts of the design "repeated"'),
         (lambda t: panoramia(GuessTable([1, 2], [1, 0], propensity=0.3)), "fair coin, and the propensities"),

@@ -54,6 +54,8 @@ def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
 
 def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write `content` so that `path` holds either its old content or all of the new, never a part."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path, not {type(path).__name__}")
     try:
         target = os.path.realpath(path)  # so that a symbolic link stays one
         if os.path.exists(target) and not os.path.isfile(target):  # a pipe or /dev/stdout must not be replaced

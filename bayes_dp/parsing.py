@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import json
-import math
 import os
 import re
 from array import array
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayes_dp.checks import InputError
 from bayes_dp.files import Source, read_text
+from bayes_dp.json_text import read_json
 from bayes_dp.table import COUNTS, Layout, Table, columns_of, is_number, show
 
 if TYPE_CHECKING:
@@ -104,21 +102,7 @@ def frame_table(frame: pd.DataFrame, layout: Layout = COUNTS) -> Table:
 
 def json_table(source: Source, layout: Layout = COUNTS) -> Table:
     """A JSON object of columns, {"fp": [...], "n0": 100, ...}, or a list of row objects."""
-    name, text = read_text(source)
-
-    def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        content = dict(pairs)
-        if len(content) < len(pairs):
-            key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise InputError(f"{name}: the key {show(key)} appears twice in one object")
-        return content
-
-    try:
-        content = json.loads(text, object_pairs_hook=without_repeats, parse_int=_json_number, parse_float=_json_number)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{name}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from error
-    except RecursionError:
-        raise InputError(f"{name}: JSON nested too deeply; an object of columns or a list of rows is needed") from None
+    name, content = read_json(source)
     if isinstance(content, dict):
         return _json_columns(name, content, layout)
     if isinstance(content, list):
@@ -215,14 +199,6 @@ def _cells(line: str, delimiter: str) -> list[str]:
         line = _SPACE_AFTER_QUOTE.sub('"', line)
         cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
     return [cell.strip() for cell in cells]
-
-
-def _json_number(text: str) -> int | float | str:
-    """A number; one that float64 cannot hold stays as written, to be refused with a message that shows it."""
-    value = float(text)
-    if not math.isfinite(value):
-        return text
-    return int(text) if text.lstrip("-").isdigit() else value
 
 
 def _not_csv(where: str, line: str, error: csv.Error) -> InputError:

@@ -21,7 +21,6 @@ jobs and any joblib backend, Dask and Ray among them, and finished replicates ca
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import time
@@ -39,8 +38,8 @@ from bayes_dp.attacks.shifted import Calls, call_members
 from bayes_dp.audits.conditional import bounds_for_propensities
 from bayes_dp.audits.zero_run import uniforms, zero_run
 from bayes_dp.bound import LowerBound
+from bayes_dp.checkpoint import Checkpoint
 from bayes_dp.checks import InputError, one_number, seed_of
-from bayes_dp.files import read_text, write_text_atomically
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.progress import bar
 from bayes_dp.propensity.learning import one_thread
@@ -114,7 +113,8 @@ def bootstrap(
     plain = zero_run(calls, delta, confidence=1 - p, seed=seed, **settings)
     audit = _Audit.of(calls, chosen, plain, delta)
     state = _state(propensity, origin, calls, plain, seed, p)
-    bounds = _replicates(origin, audit, seed, int(replicates), n_jobs, checkpoint, state, progress)
+    kept = Checkpoint(checkpoint, state)
+    bounds = _replicates(origin, audit, seed, int(replicates), n_jobs, kept, progress)
     details = dict(plain.details)
     first = details.get("mu", plain.value)
     moved = recentred(bounds, first)
@@ -136,7 +136,7 @@ def bootstrap(
             | {"propensity": dict(propensity.provenance.settings)},
         ),
         invalid=plain.invalid,
-        warnings=(*propensity.warnings, *plain.warnings),
+        warnings=(*propensity.warnings, *plain.warnings, *([kept.problem] if kept.problem else [])),
         details={
             **details,
             "without_bootstrap": plain.value,
@@ -289,14 +289,13 @@ def _replicates(
     seed: int,
     replicates: int,
     n_jobs: int | None,
-    checkpoint: Path | None,
-    state: str,
+    kept: Checkpoint,
     progress: bool | None,
 ) -> Floats:
     """The bounds of all replicates, (K,): those in the checkpoint, and the others computed and put there."""
     from joblib import Parallel, delayed, effective_n_jobs
 
-    done = {} if checkpoint is None else _read(checkpoint, state)
+    done = dict(kept.done)
     left = [k for k in range(replicates) if k not in done]
     light = replace(origin, features=np.empty((0, 0)))  # what a task needs, and no more
     workers, size, saved = max(1, effective_n_jobs(n_jobs)), 1, time.monotonic()
@@ -312,12 +311,11 @@ def _replicates(
                 move(len(now), "bootstrap")
                 if time.monotonic() - begun < _SECONDS:
                     size = min(_LARGEST, 2 * size)
-                if checkpoint is not None and time.monotonic() - saved > _SAVED_EVERY:
-                    _write(checkpoint, state, done)
+                if time.monotonic() - saved > _SAVED_EVERY:
+                    kept.save(done)
                     saved = time.monotonic()
     finally:
-        if checkpoint is not None:
-            _write(checkpoint, state, done)
+        kept.save(done)
     return np.array([done[k] for k in range(replicates)])
 
 
@@ -333,26 +331,3 @@ def _values(origin: Origin, seed: int, k: int) -> Floats:
     counts = origin.task.resample(np.random.default_rng(draws))
     state = int(states.generate_state(1)[0])
     return origin.learner.fit(origin.task, counts, origin.first.starts, state).values
-
-
-# Checkpoints ----------------------------------------------------------------------------------------------------------
-
-
-def _read(path: Path, state: str) -> dict[int, float]:
-    if not os.path.exists(path):
-        return {}
-    name, text = read_text(path)
-    try:
-        content = json.loads(text)
-        done = {int(k): float(bound) for k, bound in content["bounds"].items()}
-        kept = content["inputs"]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{name} is no checkpoint of a bootstrap; give the name of another file") from None
-    if kept != state:
-        raise InputError(f"{name} is the checkpoint of another bootstrap; delete it, or give the name of another file")
-    return done
-
-
-def _write(path: Path, state: str, done: dict[int, float]) -> None:
-    bounds = {str(k): done[k] for k in sorted(done)}
-    write_text_atomically(path, json.dumps({"inputs": state, "bounds": bounds}) + "\n")

@@ -9,8 +9,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_dp import __version__
-from bayes_dp.checks import InputError
-from bayes_dp.files import Source, read_text, write_text_atomically
+from bayes_dp.comparison_schema import SCHEMA, checked_comparison
+from bayes_dp.files import Source, write_text_atomically
+from bayes_dp.json_text import read_json
 from bayes_dp.result import show
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
-        return asdict(self) | {"rows": [asdict(row) | {"assumptions": list(row.assumptions)} for row in self.rows]}
+        rows = [asdict(row) | {"assumptions": list(row.assumptions)} for row in self.rows]
+        return {"schema": SCHEMA} | asdict(self) | {"rows": rows}
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Save `to_dict` as a JSON file, atomically."""
@@ -124,21 +126,19 @@ class Comparison:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Comparison:
-        """The inverse of `to_dict`."""
-        try:
-            rows = tuple(Row(**{**row, "assumptions": tuple(row["assumptions"])}) for row in content["rows"])
-            return cls(**{**content, "rows": rows})
-        except (TypeError, KeyError) as error:
-            raise InputError(f"this is not a comparison as to_dict gives it: {error}") from None
+        """The inverse of `to_dict`; anything that `to_dict` cannot have given is refused."""
+        return cls._checked("the comparison", content)
 
     @classmethod
     def from_json(cls, source: Source) -> Comparison:
-        """From a file (path or open file) that `to_json` wrote."""
-        name, text = read_text(source)
-        try:
-            return cls.from_dict(json.loads(text))
-        except (json.JSONDecodeError, InputError) as error:
-            raise InputError(f"{name}: {error}") from None
+        """From a file (path or open file) that `to_json` wrote; anything else is refused."""
+        return cls._checked(*read_json(source))
+
+    @classmethod
+    def _checked(cls, name: str, content: Any) -> Comparison:
+        found = checked_comparison(name, content)
+        rows = tuple(Row(**row | {"assumptions": tuple(row["assumptions"])}) for row in found["rows"])
+        return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows})
 
     def _title(self) -> str:
         return f'Comparison at delta = {self.delta:g}, confidence {100 * self.confidence:g}%, design "{self.design}"'

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayes_dp.checks import InputError
 from bayes_dp.files import Source, read_text
-from bayes_dp.table import show
+from bayes_dp.table import is_one_line, show
 
-__all__ = ["MAX_BRACKETS", "MAX_COMMAS", "Wanted", "checked_object", "is_finite", "is_label", "read_json"]
+__all__ = ["MAX_BRACKETS", "MAX_COMMAS", "Wanted", "checked_object", "is_finite", "is_line", "read_json"]
 
 # Lists and objects take some fifty times the memory of the text "[],", other values ten times that of "1,".
 MAX_BRACKETS = 4_000_000
@@ -65,12 +66,12 @@ def checked_object(place: str, content: Any, fields: Mapping[str, Wanted]) -> di
 
 def is_finite(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
     """Whether a JSON value is a finite number from `low` to `high`; true and false are none."""
-    return type(value) in (int, float) and math.isfinite(value) and low <= value <= high
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max and low <= value <= high
 
 
-def is_label(value: Any) -> bool:
-    """Whether a JSON value is a text of one line, which may be empty."""
-    return isinstance(value, str) and (not value or value.isprintable())
+def is_line(value: Any) -> bool:
+    """Whether a JSON value is a text of one line."""
+    return isinstance(value, str) and is_one_line(value)
 
 
 def _number(text: str) -> int | float | str:

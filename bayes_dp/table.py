@@ -38,6 +38,7 @@ __all__ = [
     "csv_text",
     "grouped_by",
     "is_number",
+    "is_one_line",
     "labels",
     "real_number",
     "show",
@@ -49,7 +50,7 @@ IntArray = NDArray[np.int64]
 MAX_COLUMNS = 1_000
 MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITIES = {sign + name: float(sign + name) for sign in ("", "+", "-") for name in ("inf", "infinity")}
 
@@ -310,12 +311,17 @@ def labels(table: Table, column: str, n: int, row: str = "base") -> tuple[str, .
     texts = []
     for i, label in enumerate(values.tolist()):
         text = label if type(label) is str else str(label) if isinstance(label, str | int | np.integer) else "\0"
-        if isinstance(label, bool) or _CONTROL.search(text):
+        if isinstance(label, bool) or not is_one_line(text):
             raise InputError(
                 f"{table.place(heading, i)} must be a label (one line of text, or a whole number), not {show(label)}"
             )
         texts.append(text.strip())
     return tuple(texts)
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text has no line ends, no other control characters and no halves of characters."""
+    return _CONTROL.search(text) is None
 
 
 def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -1,5 +1,6 @@
 """The table of all methods, and the contract that every registered method keeps."""
 
+import functools
 import html.parser
 import json
 import math
@@ -300,12 +301,76 @@ def test_bad_input(call, message):
         call()
 
 
-def test_a_file_that_is_no_comparison(tmp_path):
+@functools.cache
+def saved_text():
+    return json.dumps(compare(ONE_RUN, 1e-3, names=["posterior", "one-run", "katz"]).to_dict())
+
+
+def saved(**changes):
+    """The dictionary of a comparison with rows of three kinds, with a change of its fields."""
+    return json.loads(saved_text()) | changes
+
+
+def with_row(kind, /, **changes):
+    """The same with a change of its first row of a kind."""
+    content = saved()
+    next(row for row in content["rows"] if row["kind"] == kind).update(changes)
+    return content
+
+
+HUGE = 10**400
+CHANGED = [
+    3, [], {}, {"rows": []}, saved(schema="bayes-dp comparison 2"), saved(schema=None), saved(more=1), saved(rows={}),
+    saved(rows=[1]), saved(delta=True), saved(delta=-1e-9), saved(delta=1.0), saved(delta=HUGE), saved(delta="0"),
+    saved(delta=math.nan), saved(confidence=0.5), saved(confidence=1), saved(confidence=None), saved(design="odd"),
+    saved(design=["one_run"]), saved(digest="ab"), saved(digest=1), saved(version=1), saved(version="1\n2"),
+    with_row("lower_bound", value=-1), with_row("lower_bound", value=True), with_row("lower_bound", lower=HUGE),
+    with_row("lower_bound", value=math.inf), with_row("lower_bound", value="1"), with_row("lower_bound", value=[1.0]),
+    with_row("lower_bound", level=1.5), with_row("lower_bound", level=math.nan), with_row("lower_bound", upper=-1),
+    with_row("lower_bound", kind="bound"), with_row("lower_bound", kind=["posterior"]), with_row("lower_bound", base=1),
+    with_row("lower_bound", valid=1), with_row("lower_bound", valid=None), with_row("lower_bound", extra=1),
+    with_row("lower_bound", method="a\x1b[2J"), with_row("lower_bound", assumptions="yes"),
+    with_row("lower_bound", assumptions=[1]), with_row("lower_bound", valid=False, reason=""),
+    with_row("lower_bound", kind="estimate", valid=True), with_row("posterior", lower=7.0, upper=6.0),
+    with_row("posterior", value=1e300), with_row("refused", value=1.0), with_row("refused", valid=True),
+    with_row("refused", level=0.9), with_row("refused", reason=""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", CHANGED)
+def test_what_is_no_comparison_is_refused_in_a_sentence(tmp_path, content):
+    with pytest.raises(bdp.InputError, match="not a comparison") as error:
+        Comparison.from_dict(content)
     path = tmp_path / "x.json"
-    for text in ("{", "[]", '{"rows": [{"method": 1}]}', "3"):
-        path.write_text(text)
-        with pytest.raises(bdp.InputError, match=r"x\.json"):
-            Comparison.from_json(path)
+    path.write_text(json.dumps(content))
+    with pytest.raises(bdp.InputError, match=r"x\.json.*not a comparison"):
+        Comparison.from_json(path)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("missing", saved())
+def test_each_field_is_needed(missing):
+    content = saved()
+    del content[missing]
+    with pytest.raises(bdp.InputError, match=f"has no '{missing}'"):
+        Comparison.from_dict(content)
+
+
+@pytest.mark.parametrize("missing", saved()["rows"][0])
+def test_each_field_of_a_row_is_needed(missing):
+    content = saved()
+    del content["rows"][1][missing]
+    with pytest.raises(bdp.InputError, match=rf"rows\[1\] has no '{missing}'"):
+        Comparison.from_dict(content)
+
+
+@pytest.mark.parametrize("text", ["{", "", "[" * 100_000, '{"delta": 0, "delta": 0}', "\0", '{"rows": [' + "9" * 5000])
+def test_what_is_no_json_is_refused_in_a_sentence(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(bdp.InputError, match=r"x\.json"):
+        Comparison.from_json(path)
 
 
 def test_registering_a_method(monkeypatch):

@@ -84,6 +84,7 @@ LAYERS = (
     ("bayes_dp.bayes.grouped",),
     ("bayes_dp.bayes.estimate", "bayes_dp.bayes.model_check"),
     ("bayes_dp.bayes.likelihood_comparison",),
+    ("bayes_dp.comparison_schema",),
     ("bayes_dp.comparison_table",),
     ("bayes_dp.comparison",),
     ("bayes_dp.calibrate.result", "bayes_dp.calibrate.mechanisms"),

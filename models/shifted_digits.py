@@ -135,14 +135,14 @@ def audit(shifted: bool, seed: int = 0, replicates: int = 200, copies: int = 3, 
         return one_run(guess(table, numbers, seed=seed), 0.0)
 
     def zero(table: GuessTable) -> LowerBound:
-        return zero_run(table, choice=numbers, known=True, seed=seed)
+        return zero_run(table, choice=numbers, propensity="exact", seed=seed)
 
     return Outcome(
         naive=ignoring(coins),
         informed=zero(known(data.chance, data.member).table(score)),
-        cautious=zero_run(learned.table(score), choice=numbers, known=False, seed=seed),
+        cautious=zero_run(learned.table(score), choice=numbers, seed=seed),
         learned=bootstrap(
-            learned, score, cautious=False, choice=numbers, replicates=replicates, seed=seed, n_jobs=n_jobs
+            learned, score, propensity="exact", choice=numbers, replicates=replicates, seed=seed, n_jobs=n_jobs
         ),
         propensity=learned,
         falsification=falsify(learned, seed=seed),

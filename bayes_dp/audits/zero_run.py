@@ -45,10 +45,11 @@ from bayes_dp.result import Provenance
 from bayes_dp.table import show
 from bayes_dp.tradeoff import Gaussian
 
-__all__ = ["FAR", "uniforms", "zero_run"]
+__all__ = ["FAR", "Trust", "trusted", "uniforms", "zero_run"]
 
 FloatArray = NDArray[np.float64]
 AnyForm = Literal["untampered", "tampered", "compositional"]
+Trust = Literal["cautious", "exact"]
 
 FAR = 0.01  # propensities below this or above 1 − this: the features alone all but decide
 
@@ -60,7 +61,7 @@ def zero_run(
     family: Literal["approx", "gaussian"] = "approx",
     form: AnyForm | None = None,
     directional: bool = True,
-    known: bool = True,
+    propensity: Trust = "cautious",
     derandomised: bool = False,
     overlap: float | None = None,
     shift_delta: float = 0.0,
@@ -78,15 +79,16 @@ def zero_run(
     delta : of (ε, δ)-DP, by default 0. For the family "gaussian" the bound is on μ, or on ε at `delta` if it is given.
     form : one of the forms above; by default the tightest that is valid.
     directional : whether a guess against its propensity goes without a discount; False is as in the paper.
-    known : whether the propensities are exact. If not, a guess against its propensity counts as one on a fair coin, and
-        propensities that are more extreme than the true ones do no harm; all but the untampered form do so anyway.
+    propensity : "exact" where the propensities are exact. If they are not, "cautious": a guess against its propensity
+        counts as one on a fair coin, and propensities that are more extreme than the true ones do no harm. All but the
+        directional untampered form are cautious anyway.
     derandomised : for the tampered form, a bound that no coins decide.
     overlap, shift_delta : η and δ_DS of the compositional form; η is by default the least of all examples.
     choice, sides, aware : of a table's guesses, see `attacks.call_members`; by default the best of several numbers,
         corrected for their number.
     seed : of the coins, and of the guesses of a table.
     """
-    seed, directional = seed_of(seed), bool(directional)
+    seed, directional, propensity = seed_of(seed), bool(directional), trusted(propensity)
     calls = _calls(guesses, choice, sides, aware, directional, seed)
     if family not in ("approx", "gaussian"):
         raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')
@@ -98,7 +100,7 @@ def zero_run(
         delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     settings: dict[str, Any] = {
-        "family": family, "form": form, "directional": directional, "known": bool(known),
+        "family": family, "form": form, "directional": directional, "propensity": propensity,
         "derandomised": bool(derandomised), "overlap": overlap, "shift_delta": shift_delta, "confidence": confidence,
         "seed": seed,
     }  # fmt: skip
@@ -128,7 +130,7 @@ def zero_run(
         details["mean_keep"] = _mean_keep(calls, found, parameter, directional)
     value, name, assumptions = found.value, str(parameter), [*_ASSUMPTIONS, found.assumption]
     assumptions.append(_why(chosen, directional, derandomised, delta, form is None))
-    assumptions += _cautions(chosen, directional, settings["known"])
+    assumptions += _cautions(chosen, directional, settings["propensity"])
     if family == "gaussian" and delta is not None:
         details["mu"], name = value, "epsilon"
         value = float(Gaussian(value).epsilon_at(delta))
@@ -146,6 +148,13 @@ def zero_run(
         details=details,
         at=lambda d: zero_run(calls, d, **settings),
     )
+
+
+def trusted(propensity: Any) -> Trust:
+    """The argument of `zero_run` that says how propensities are taken, checked."""
+    if not isinstance(propensity, str) or propensity not in ("cautious", "exact"):
+        raise InputError(f'propensity must be "cautious" or "exact", not {show(propensity)}')
+    return "cautious" if propensity == "cautious" else "exact"
 
 
 def uniforms(table: GuessTable, seed: int, *, pilot: bool = False) -> FloatArray:
@@ -196,7 +205,7 @@ def _bound(
         return expected_bound(m, len(rows), leans, delta, p)
     bounds = bounds_for_propensities(
         propensity, called, right, uniform[rows], examples=m, p=p, parameter=parameter, delta=delta, form=form,
-        directional=directional, cautious=not settings["known"],
+        directional=directional, cautious=settings["propensity"] == "cautious",
     )  # fmt: skip
     return float(bounds[0])
 
@@ -251,8 +260,8 @@ def _why(form: str, directional: bool, derandomised: bool, delta: float | None, 
     return f"The {name} was {'taken' if by_default else 'asked for'}{coins}: {why}."
 
 
-def _cautions(form: str, directional: bool, known: bool) -> list[str]:
-    if form == "untampered" and directional and known:
+def _cautions(form: str, directional: bool, propensity: Trust) -> list[str]:
+    if form == "untampered" and directional and propensity == "exact":
         return [
             "The propensities are exact: more extreme ones would make the bound too large, not only less extreme ones."
         ]

@@ -55,6 +55,11 @@ class Family(StrEnum):
     gaussian = "gaussian"
 
 
+class Trust(StrEnum):
+    cautious = "cautious"
+    exact = "exact"
+
+
 class Ranking(StrEnum):
     aware = "aware"
     score = "score"
@@ -76,14 +81,13 @@ def zero_run(
         Form | None,
         typer.Option(help="Of the bound; by default untampered for ε at δ = 0, and tampered for all else."),
     ] = None,
-    known: Annotated[
-        bool,
+    propensity: Annotated[
+        Trust,
         typer.Option(
-            "--propensity-known",
-            help="The propensities are exact. Otherwise they may be more extreme than the truth, at some cost to the"
-            " untampered bound.",
+            help="exact: the propensities are exact; cautious: they may be more extreme than the truth, at some cost to"
+            " the untampered bound."
         ),
-    ] = False,
+    ] = Trust.cautious,
     directional: Annotated[
         bool,
         typer.Option(
@@ -163,8 +167,6 @@ def zero_run(
     ):
         if given is not None and needed is None:
             raise InputError(f"{option} is for audits with {other}")
-    if features is not None and known:
-        raise InputError("--propensity-known is not for propensities that are learned from --features")
     wanted = chosen(guesses, choice, seed)
     table = GuessTable.read(file)
     if features is not None:
@@ -172,8 +174,8 @@ def zero_run(
             raise InputError("--features is for the untampered form, and the tampered one with coins")
         settings = {
             "delta": delta, "family": family.value, "form": form.value if form else None, "directional": directional,
-            "choice": wanted, "sides": sides.value, "aware": ranking is Ranking.aware, "confidence": confidence,
-            "seed": seed,
+            "propensity": propensity.value, "choice": wanted, "sides": sides.value, "aware": ranking is Ranking.aware,
+            "confidence": confidence, "seed": seed,
         }  # fmt: skip
         learned = _from_features(table, file, features, group, settings, bootstrap, jobs, checkpoint)
         return report({"all": learned}, as_json, fail_above)
@@ -190,7 +192,7 @@ def zero_run(
             family=family.value,
             form=form.value if form else None,
             directional=directional,
-            known=known,
+            propensity=propensity.value,
             derandomised=derandomised,
             overlap=overlap,
             shift_delta=shift_delta,
@@ -226,22 +228,22 @@ def _from_features(
 
     if table.base is not None and len(set(table.base)) > 1:
         raise InputError(f"{file} must have one base for --features, not {len(set(table.base))}")
-    propensity = learned_for(table, file, features, group, settings["seed"])
+    learned = learned_for(table, file, features, group, settings["seed"])
     if replicates is None:
-        found = bound(propensity.table(table.score), known=False, **settings)
-        found = replace(found, assumptions=(*found.assumptions, *propensity.assumptions[1:]))
-        notes = [*propensity.warnings, *found.warnings, ESTIMATED]
+        found = bound(learned.table(table.score), **settings)
+        found = replace(found, assumptions=(*found.assumptions, *learned.assumptions[1:]))
+        notes = [*learned.warnings, *found.warnings, ESTIMATED]
     else:
         try:
             found = bootstrapped(
-                propensity, table.score, replicates=replicates, n_jobs=jobs, checkpoint=checkpoint, **settings
+                learned, table.score, replicates=replicates, n_jobs=jobs, checkpoint=checkpoint, **settings
             )
         except KeyboardInterrupt:
             if checkpoint is not None:
                 typer.echo(f"bayes-dp: {checkpoint} keeps what is done; the same command goes on", err=True)
             raise
         notes = list(found.warnings)
-    tested = falsify(propensity, seed=settings["seed"])
+    tested = falsify(learned, seed=settings["seed"])
     if tested.rejected:
         notes.append(tested.statement())
     return replace(found, warnings=tuple(notes))

@@ -36,7 +36,7 @@ from bayes_dp.attacks.scores import Bonferroni, Fixed, Sides, Split
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.attacks.shifted import Calls, call_members
 from bayes_dp.audits.conditional import bounds_for_propensities
-from bayes_dp.audits.zero_run import uniforms, zero_run
+from bayes_dp.audits.zero_run import Trust, uniforms, zero_run
 from bayes_dp.bound import LowerBound
 from bayes_dp.checkpoint import Checkpoint
 from bayes_dp.checks import InputError, one_number, seed_of
@@ -59,7 +59,7 @@ _SAVED_EVERY = 5.0  # seconds
 
 
 def bootstrap(
-    propensity: Propensity,
+    learned: Propensity,
     score: ArrayLike,
     delta: float | None = None,
     *,
@@ -69,7 +69,7 @@ def bootstrap(
     family: Literal["approx", "gaussian"] = "approx",
     form: Literal["untampered", "tampered"] | None = None,
     directional: bool = True,
-    cautious: bool = True,
+    propensity: Trust = "cautious",
     choice: NumberOfGuesses | int | None = None,
     sides: Sides = "both",
     aware: bool = True,
@@ -82,19 +82,19 @@ def bootstrap(
 
     Parameters
     ----------
-    propensity : from `fit`.
+    learned : propensities from `fit`.
     score : (n,), of the attack on the same examples.
     replicates : K.
     quantile : p', by default half of 1 − `confidence`. The audit itself gets p = 1 − `confidence` − p'.
     delta, family, form, directional, choice, sides, aware, seed : as for `audits.zero_run`; the seed is that of the
         resamples too.
-    cautious : whether a guess against its propensity counts as one on a fair coin, which only the untampered form asks.
-        Then propensities that are more extreme than the true ones do no harm, even if all replicates share the fault.
+    propensity : "cautious" or "exact", as for `audits.zero_run`. With "cautious", propensities that are more extreme
+        than the true ones do no harm, even if all replicates share the fault.
     n_jobs : of joblib; None asks the active backend, see `joblib.parallel_config`.
     checkpoint : a file in which finished replicates are kept, also when this is interrupted, and looked for.
     progress : a bar on standard error, by default on a terminal.
     """
-    origin = _origin(propensity)
+    origin = _origin(learned)
     seed, confidence = seed_of(seed), one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     most = 1 - confidence
     ends = {"low_open": True, "high_open": True}
@@ -108,11 +108,11 @@ def bootstrap(
     if form not in (None, "untampered", "tampered"):
         raise InputError(f'form must be "untampered" or "tampered" for a bootstrap, not {show(form)}')
     chosen = Fixed(int(choice)) if isinstance(choice, int | np.integer) else Bonferroni() if choice is None else choice
-    calls = call_members(propensity.table(score), chosen, sides, aware=aware, directional=directional, seed=seed)
-    settings: dict[str, Any] = {"family": family, "form": form, "directional": directional, "known": not cautious}
+    calls = call_members(learned.table(score), chosen, sides, aware=aware, directional=directional, seed=seed)
+    settings: dict[str, Any] = {"family": family, "form": form, "directional": directional, "propensity": propensity}
     plain = zero_run(calls, delta, confidence=1 - p, seed=seed, **settings)
     audit = _Audit.of(calls, chosen, plain, delta)
-    state = _state(propensity, origin, calls, plain, seed, p)
+    state = _state(learned, origin, calls, plain, seed, p)
     kept = Checkpoint(checkpoint, state)
     bounds = _replicates(origin, audit, seed, int(replicates), n_jobs, kept, progress)
     details = dict(plain.details)
@@ -126,17 +126,17 @@ def bootstrap(
         parameter=plain.parameter,
         value=value,
         confidence=confidence,
-        assumptions=(*plain.assumptions, *propensity.assumptions[1:], *_sentences(int(replicates), p, tail)),
+        assumptions=(*plain.assumptions, *learned.assumptions[1:], *_sentences(int(replicates), p, tail)),
         provenance=Provenance(
             "zero-run-bootstrap",
             state,
             plain.provenance.known,
             {},
             {**plain.provenance.settings, "confidence": confidence, "quantile": tail, "replicates": int(replicates)}
-            | {"propensity": dict(propensity.provenance.settings)},
+            | {"learning": dict(learned.provenance.settings)},
         ),
         invalid=plain.invalid,
-        warnings=(*propensity.warnings, *plain.warnings, *([kept.problem] if kept.problem else [])),
+        warnings=(*learned.warnings, *plain.warnings, *([kept.problem] if kept.problem else [])),
         details={
             **details,
             "without_bootstrap": plain.value,
@@ -145,9 +145,9 @@ def bootstrap(
             "bootstrap_bounds": bounds.tolist(),
         },
         at=lambda d: bootstrap(
-            propensity, score, d, replicates=replicates, quantile=quantile, confidence=confidence, family=family,
-            form=form, directional=directional, cautious=cautious, choice=choice, sides=sides, aware=aware, seed=seed,
-            n_jobs=n_jobs,
+            learned, score, d, replicates=replicates, quantile=quantile, confidence=confidence, family=family,
+            form=form, directional=directional, propensity=propensity, choice=choice, sides=sides, aware=aware,
+            seed=seed, n_jobs=n_jobs,
         ),
     )  # fmt: skip
 
@@ -162,10 +162,10 @@ def _place(tail: float, replicates: int) -> int:
     return math.floor(tail * (replicates + 1) * (1 + 1e-12))
 
 
-def _origin(propensity: Propensity) -> Origin:
-    if not isinstance(propensity, Propensity):
-        raise InputError(f"propensity must come from propensity.fit, not {type(propensity).__name__}")
-    return propensity.learned()
+def _origin(learned: Propensity) -> Origin:
+    if not isinstance(learned, Propensity):
+        raise InputError(f"learned must come from propensity.fit, not {type(learned).__name__}")
+    return learned.learned()
 
 
 def _sentences(replicates: int, p: float, tail: float) -> tuple[str, ...]:
@@ -177,11 +177,11 @@ def _sentences(replicates: int, p: float, tail: float) -> tuple[str, ...]:
     )
 
 
-def _state(propensity: Propensity, origin: Origin, calls: Calls, plain: LowerBound, seed: int, p: float) -> str:
+def _state(learned: Propensity, origin: Origin, calls: Calls, plain: LowerBound, seed: int, p: float) -> str:
     """SHA-256 of all that a replicate depends on, but its number."""
     learner = getattr(origin.learner, "estimator", None)
     content = [
-        propensity.provenance.digest, calls.digest(), repr(plain.provenance.to_dict()), origin.learner.name,
+        learned.provenance.digest, calls.digest(), repr(plain.provenance.to_dict()), origin.learner.name,
         origin.learner.calibration, repr(learner), origin.seed, seed, p, __version__,
     ]  # fmt: skip
     found = hashlib.sha256(repr(content).encode())
@@ -246,7 +246,7 @@ class _Audit:
             delta=0.0 if gaussian or delta is None else delta,
             form=plain.details["form"],
             directional=settings["directional"],
-            cautious=not settings["known"],
+            cautious=settings["propensity"] == "cautious",
         )
 
     def bounds(self, values: Floats) -> Floats:

@@ -27,6 +27,7 @@ def table(n=2000, seed=0, spread=0.5, noise=0.5):
 TABLE = table()
 QUESTIONS = (
     {},
+    {"propensity": "exact"},
     {"delta": 1e-5},
     {"family": "gaussian"},
     {"form": "tampered"},
@@ -45,7 +46,8 @@ def test_it_is_the_best_of_the_bounds_of_the_guesses(question, choice):
     bounds = []
     for i in range(len(calls)):
         rows, called = calls.guessed(i)
-        settings = {name: value for name, value in question.items() if name != "family"}
+        settings = {name: value for name, value in question.items() if name not in ("family", "propensity")}
+        settings["cautious"] = question.get("propensity") != "exact"
         settings["parameter"] = "mu" if question.get("family") else "epsilon"
         right = TABLE.member[rows] == called
         given = (TABLE.propensity[rows], called, right, uniforms(TABLE, 4)[rows])
@@ -69,6 +71,7 @@ def test_splitting_chooses_on_one_part_and_judges_on_the_other(question):
         rows, called = part.guessed(i)
         coins = uniforms(part.table, 1, pilot=pilot)[rows]
         settings = {"delta": question.get("delta", 0.0), "parameter": "mu" if question.get("family") else "epsilon"}
+        settings["cautious"] = True
         right = part.table.member[rows] == called
         given = (part.propensity[rows], called, right, coins)
         return bounds_for_propensities(*given, examples=len(part.table), p=0.05, **settings)[0]
@@ -102,25 +105,28 @@ def test_it_says_which_form_it_took_and_why(question, form, words):
     assert found.details["form"] == form
     assert words in found.summary()
     assert found.provenance.settings["form"] == form
-    exact = "The propensities are exact" in found.summary()
-    assert exact == (form == "untampered" and question.get("directional", True))
-    assert exact != ("further away, on its side of 1/2, does no harm" in found.summary())
+    exact = zero_run(TABLE, choice=Fixed(100), propensity="exact", **question)
+    depends = form == "untampered" and question.get("directional", True)
+    for each, said in ((found, False), (exact, depends)):
+        assert said == ("The propensities are exact" in each.summary())
+        assert said != ("further away, on its side of 1/2, does no harm" in each.summary())
 
 
-def test_propensities_that_are_not_known_are_taken_cautiously():
+def test_propensities_are_taken_cautiously_unless_they_are_exact():
     calls = call_members(TABLE, 1000, aware=False)
-    known, not_known, plain = (
-        zero_run(calls, known=known, directional=directional).value
-        for known, directional in ((True, True), (False, True), (False, False))
+    exact, cautious, plain = (
+        zero_run(calls, propensity=propensity, directional=directional).value
+        for propensity, directional in (("exact", True), ("cautious", True), ("cautious", False))
     )
-    assert known > not_known > plain > 0
+    assert exact > cautious > plain > 0
     rows, called = calls.guessed(0)
     leans = np.maximum(lean(TABLE.propensity[rows], called), 0.0)
-    tail = untampered_p_value(leans, int(np.sum(TABLE.member[rows] == called)), not_known)
+    tail = untampered_p_value(leans, int(np.sum(TABLE.member[rows] == called)), cautious)
     assert tail == pytest.approx(0.05, rel=1e-8)
     for question in ({"delta": 1e-5}, {"family": "gaussian"}):
-        assert zero_run(calls, known=False, **question).value == zero_run(calls, **question).value
-    found = zero_run(calls, known=False)
+        assert zero_run(calls, propensity="exact", **question).value == zero_run(calls, **question).value
+    found = zero_run(calls)
+    assert found.value == cautious
     assert "does no harm" in found.summary()
     assert found.epsilon_at(0.0).value == found.value
 
@@ -227,6 +233,8 @@ def test_a_table_of_one_kind_is_audited_too():
         (TABLE, {"derandomised": True, "form": "compositional"}, "derandomised is for the tampered form"),
         (TABLE, {"overlap": 0.3}, 'overlap and shift_delta are for the form "compositional"'),
         (TABLE, {"shift_delta": 0.3}, 'overlap and shift_delta are for the form "compositional"'),
+        (TABLE, {"propensity": "known"}, 'propensity must be "cautious" or "exact", not \'known\''),
+        (TABLE, {"propensity": True}, 'propensity must be "cautious" or "exact", not True'),
         (TABLE, {"delta": 1.0}, "delta must lie in [0, 1), not 1.0"),
         (TABLE, {"confidence": 1.0}, "confidence must lie in (0, 1), not 1.0"),
         (TABLE, {"seed": 0.5}, "seed must be a whole number"),

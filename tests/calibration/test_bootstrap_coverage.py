@@ -52,7 +52,7 @@ def run(n, features, strength, epsilon, seed):
     pi = fit(x, member, seed=seed)
     assert any("features; below" in sentence for sentence in pi.warnings) == ((n, features) == (600, 20))
     settings = {"choice": n // 4, "sides": "members", "seed": seed}
-    found = bootstrap(pi, score, replicates=REPLICATES, confidence=CONFIDENCE, cautious=False, **settings)
+    found = bootstrap(pi, score, replicates=REPLICATES, confidence=CONFIDENCE, propensity="exact", **settings)
     first, bounds = found.details["without_bootstrap"], np.array(found.details["bootstrap_bounds"])
     place = math.floor((1 - CONFIDENCE) / 2 * (REPLICATES + 1) + 1e-9)
     plain = np.sort(bounds)[place - 1] + first - np.median(bounds)
@@ -60,7 +60,7 @@ def run(n, features, strength, epsilon, seed):
     calls = dataclasses.replace(calls, table=GuessTable(calls.table.score, member, truth))
     half = 1 - (1 - CONFIDENCE) / 2
     return {
-        "true propensities": zero_run(calls, confidence=half, seed=seed).value,
+        "true propensities": zero_run(calls, propensity="exact", confidence=half, seed=seed).value,
         "learned, taken for true": first,
         "bootstrap, recentred only": max(0.0, plain),
         "bootstrap": found.value,

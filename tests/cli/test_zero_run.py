@@ -30,7 +30,7 @@ def scores(tmp_path: Path) -> str:
 
 CASES = {
     "": {},
-    "--propensity-known": {"known": True},
+    "--propensity exact": {"propensity": "exact"},
     "--delta 1e-5 --guesses 100": {"delta": 1e-5, "choice": Fixed(100)},
     "--family gaussian --guesses 50,100": {"family": "gaussian", "choice": Bonferroni([50, 100])},
     "--family gaussian --delta 1e-5": {"family": "gaussian", "delta": 1e-5},
@@ -49,7 +49,7 @@ CASES = {
 @pytest.mark.parametrize("options", CASES)
 def test_answers(capsys, scores, options):
     found = answer(capsys, "audit", "zero-run", scores, *options.split())
-    expected = zero_run(table(), **{"known": False, "choice": Bonferroni(), **CASES[options]})
+    expected = zero_run(table(), **{"choice": Bonferroni(), **CASES[options]})
     assert found == {"base": "all", **expected.to_dict()}
     assert found["value"] > 0
 
@@ -57,13 +57,13 @@ def test_answers(capsys, scores, options):
 def test_it_says_what_it_assumes(capsys, scores):
     code, out, err = run(capsys, "audit", "zero-run", scores, "--delta", "1e-5")
     assert (code, err) == (0, "")
-    assert out == zero_run(table(), 1e-5, known=False).summary() + "\n"
+    assert out == zero_run(table(), 1e-5).summary() + "\n"
     assert "tampered form" in out
 
 
 def test_known_propensities_are_asked_for(capsys, scores):
     cautious = answer(capsys, "audit", "zero-run", scores)
-    known = answer(capsys, "audit", "zero-run", scores, "--propensity-known")
+    known = answer(capsys, "audit", "zero-run", scores, "--propensity", "exact")
     assert known["value"] > cautious["value"]
     assert not any("exact" in sentence for sentence in cautious["assumptions"])
 
@@ -75,14 +75,14 @@ def test_bases_share_the_error_probability(capsys, tmp_path):
     found = answer(capsys, "audit", "zero-run", str(tmp_path / "two.csv"))
     assert [part["base"] for part in found] == ["a", "b"]
     for part, examples in zip(found, both.by_base().values(), strict=True):
-        assert part["value"] == zero_run(examples, known=False, confidence=0.975).value
+        assert part["value"] == zero_run(examples, confidence=0.975).value
     code, out, _ = run(capsys, "audit", "zero-run", str(tmp_path / "two.csv"))
     assert code == 0
     assert "All of these bounds hold together with confidence 95%." in out
 
 
 def test_a_check(capsys, scores):
-    value = zero_run(table(), known=False).value
+    value = zero_run(table()).value
     code, out, _ = run(capsys, "audit", "zero-run", scores, "--fail-above", str(value + 0.01))
     assert (code, "Check passed" in out) == (0, True)
     code, out, _ = run(capsys, "audit", "zero-run", scores, "--fail-above", str(value - 0.01))
@@ -114,5 +114,5 @@ def test_faults(capsys, scores, tmp_path):
 def test_help(capsys):
     code, out, _ = run(capsys, "audit", "zero-run", "--help")
     assert code == 0
-    for word in ("--propensity-known", "score,member,propensity", "--derandomised"):
+    for word in ("--propensity ", "score,member,propensity", "--derandomised"):
         assert word in out

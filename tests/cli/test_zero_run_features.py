@@ -41,7 +41,7 @@ def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_features_without_a_bootstrap(capsys):
     code, out, _ = run(capsys, *SMALL, "--seed", "2", "--json")
     found = json.loads(out)
-    expected = bdp.audits.zero_run(PI.table(SCORE), known=False, choice=Fixed(80), seed=2)
+    expected = bdp.audits.zero_run(PI.table(SCORE), choice=Fixed(80), seed=2)
     assert (code, found["value"]) == (0, expected.value)
     assert any(text.startswith("Learned propensities have an error of their own") for text in found["warnings"])
     assert any(text.startswith("Propensities were learned by logistic") for text in found["assumptions"])
@@ -92,7 +92,6 @@ def test_faults(capsys):
     assert "--group is for audits with --features" in fault(capsys, "--group", "patient")
     assert "--jobs is for audits with --bootstrap" in fault(capsys, *SMALL, "--jobs", "2")
     assert "--checkpoint is for audits with --bootstrap" in fault(capsys, *SMALL, "--checkpoint", "c.json")
-    assert "--propensity-known is not for" in fault(capsys, *SMALL, "--propensity-known")
     assert "must have a column propensity" in fault(capsys)
     for option in ("--derandomised", "--form compositional", "--overlap 0.3", "--shift-delta 0.1"):
         assert "--features is for the untampered form" in fault(capsys, *SMALL, *option.split())

@@ -60,7 +60,7 @@ def test_what_resamples_add_to_the_bound_is_taken_off_again():
 
 SETTINGS = [
     {},
-    {"known": False},
+    {"propensity": "cautious"},
     {"delta": 1e-3},
     {"form": "tampered", "directional": False},
     {"family": "gaussian"},
@@ -75,7 +75,7 @@ SETTINGS = [
 def test_bounds_are_those_of_the_audit_with_the_same_guesses(settings):
     """With the guesses and the coins fixed, and the propensities replaced."""
     given = {"delta": None, "choice": 100, "sides": "both", "aware": True, "directional": True, "family": "approx"}
-    given |= {"form": None, "known": True} | settings
+    given |= {"form": None, "propensity": "exact"} | settings
     choice, sides, aware = given.pop("choice"), given.pop("sides"), given.pop("aware")
     delta, p = given.pop("delta"), 0.1
     calls = call_members(
@@ -113,14 +113,12 @@ def test_a_replicate_by_hand():
             assert counts[PI.fold == fold].sum() == (PI.fold == fold).sum()
         assert (counts[::2] == counts[1::2]).all()  # groups of two
         values = peer.fit(task, counts).values
-        assert found[k] == pytest.approx(
-            zero_run(_with(calls, values, 150), known=False, confidence=0.975, seed=5).value, abs=1e-4
-        )
+        assert found[k] == pytest.approx(zero_run(_with(calls, values, 150), confidence=0.975, seed=5).value, abs=1e-4)
 
 
 def test_the_result():
     found = bootstrap(PI, SCORE, **FEW, seed=5)
-    plain = zero_run(PI.table(SCORE), choice=150, known=False, confidence=0.975, seed=5)
+    plain = zero_run(PI.table(SCORE), choice=150, confidence=0.975, seed=5)
     details = found.details
     bounds = np.array(details["bootstrap_bounds"])
     assert len(bounds) == 39
@@ -181,7 +179,7 @@ def test_refusals(settings, words):
 
 def test_what_has_nothing_to_resample():
     assert "were given, not learned" in refusal(bootstrap, known(TRUTH, MEMBER), SCORE)
-    assert "propensity must come from propensity.fit, not GuessTable" in refusal(bootstrap, PI.table(SCORE), SCORE)
+    assert "learned must come from propensity.fit, not GuessTable" in refusal(bootstrap, PI.table(SCORE), SCORE)
     assert "member must hold as many rows as score" in refusal(bootstrap, PI, SCORE[:9])
 
 
@@ -290,12 +288,12 @@ def exceeded(runs, n, replicates, confidence, epsilon=1.0):
     tail = (1 - confidence) / 2
     for seed in range(runs):
         x, member, truth, score = audited(n, seed, epsilon)
-        settings = {"choice": n // 4, "sides": "members", "cautious": False, "seed": seed}
+        settings = {"choice": n // 4, "sides": "members", "propensity": "exact", "seed": seed}
         found = bootstrap(fit(x, member, seed=seed), score, replicates=replicates, confidence=confidence, **settings)
         calls = call_members(fit(x, member, seed=seed).table(score), n // 4, "members", seed=seed)
         calls = dataclasses.replace(calls, table=GuessTable(calls.table.score, member, truth))
         beyond += found.value > epsilon
-        over += found.value > zero_run(calls, confidence=1 - tail, seed=seed).value
+        over += found.value > zero_run(calls, propensity="exact", confidence=1 - tail, seed=seed).value
     return beyond / runs, over / runs
 
 

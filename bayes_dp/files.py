@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from bayes_dp.checks import InputError
 
-__all__ = ["MAX_BYTES", "Source", "read_text", "write_bytes_atomically", "write_text_atomically"]
+__all__ = [
+    "MAX_BYTES",
+    "Source",
+    "read_text",
+    "remove_temporary",
+    "write_bytes_atomically",
+    "write_text_atomically",
+    "write_text_if_new",
+]
 
 MAX_BYTES = 100_000_000
+
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 Source = str | os.PathLike[str] | IO[str] | IO[bytes]
 
@@ -62,21 +75,63 @@ def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None
             with open(target, "wb") as file:
                 file.write(content)
             return
-        temporary = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.tmp")
         try:
-            with open(temporary, "xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if os.path.exists(target):
-                shutil.copymode(target, temporary)
-            os.replace(temporary, target)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
-            raise
+            _replace(target, content)
+        except FileNotFoundError:  # also where another process took the temporary file for a left-over one
+            _replace(target, content)
     except (OSError, ValueError) as error:
         raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+
+
+def write_text_if_new(path: str | os.PathLike[str], text: str) -> bool:
+    """Write `text` to a file that is not there yet, and say whether this was done; of several at once, one succeeds.
+
+    Where the file system has no links, another process may see the file before all of it is written.
+    """
+    try:
+        with _temporary(os.path.dirname(os.path.abspath(path)), text.encode()) as temporary:
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                return False
+            except OSError:
+                with open(path, "x", encoding="utf-8") as file:
+                    file.write(text)
+    except FileExistsError:
+        return False
+    except (OSError, ValueError) as error:
+        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+    return True
+
+
+def remove_temporary(folder: str | os.PathLike[str]) -> None:
+    """Remove the temporary files that killed processes have left in a folder."""
+    for name in os.listdir(folder):
+        if _TEMPORARY.fullmatch(name):
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+
+
+def _replace(target: str, content: bytes) -> None:
+    with _temporary(os.path.dirname(target), content) as temporary:
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+
+
+@contextmanager
+def _temporary(folder: str, content: bytes) -> Iterator[str]:
+    """The path of a new file with this content, which is gone in the end."""
+    path = os.path.join(folder, f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(path, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield path
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _printable(path: Any) -> str:

@@ -44,7 +44,8 @@ from numpy.typing import NDArray
 
 from bayes_dp import LossTable
 from bayes_dp.checks import InputError, seed_of
-from bayes_dp.files import write_bytes_atomically, write_text_atomically
+from bayes_dp.files import remove_temporary, write_bytes_atomically, write_text_if_new
+from bayes_dp.json_text import read_json
 from bayes_dp.progress import bar
 from models.mlp import Weights, first_weights, loss_at, noisy, orders, train
 
@@ -56,6 +57,7 @@ STARTS = ("fixed", "random")  # of A1 and A3, of A2 and A4
 _EXAMPLES = 1000  # D and z
 _BATCH = 100
 _PIXELS = 784
+_SCHEMA = "bayes-dp digits 1"
 _RUNS = 5  # of a chunk, on each side: some ten seconds
 
 Floats = NDArray[np.floating[Any]]
@@ -181,7 +183,12 @@ def run(
     path = Path(folder)
     _claim(path, settings)
     given = bases(settings)
-    todo = [chunk for chunk in chunks(settings) if not (path / "chunks" / chunk.name()).exists()]
+    todo = []
+    for chunk in chunks(settings):
+        if (file := path / "chunks" / chunk.name()).exists():
+            _read(file, chunk)  # a damaged one is named before the work
+        else:
+            todo.append(chunk)
     tasks = (delayed(_task)(settings, chunk, given[chunk.base]) for chunk in todo)
     with _shown(sum(2 * (chunk.stop - chunk.first) for chunk in todo), progress) as show:
         # Unordered, so that a chunk is written as soon as it is done; here, since workers may be on other machines.
@@ -196,34 +203,42 @@ def _task(settings: Settings, chunk: Chunk, base: Base) -> tuple[Chunk, Floats]:
 
 
 def _claim(path: Path, settings: Settings) -> None:
-    """Make the folder, or see that it is of the same experiment."""
-    record = path / "settings.json"
+    """Make the folder, or see that it is of the same experiment; of different ones at once, one gets it."""
+    record, stated = path / "settings.json", {"schema": _SCHEMA} | asdict(settings)
     try:
         (path / "chunks").mkdir(parents=True, exist_ok=True)
-        if not record.exists():
-            write_text_atomically(record, json.dumps(asdict(settings), indent=2) + "\n")
-        found = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"the folder {str(path)!r} cannot be used: {getattr(error, 'strerror', None) or error}"
-        ) from error
-    if found != asdict(settings):
-        raise InputError(
-            f"{record} is of another experiment, {found!s:.200}, and this one is {asdict(settings)}; "
-            "choose another folder"
-        )
+        if not os.path.lexists(record):
+            write_text_if_new(record, json.dumps(stated, indent=2) + "\n")
+        _, found = read_json(record)
+        if json.dumps(found, sort_keys=True) != json.dumps(stated, sort_keys=True):
+            raise InputError(
+                f"{record} is of another experiment, {found!s:.200}, and this one is {stated}; choose another folder"
+            )
+        for folder in (path, path / "chunks"):
+            remove_temporary(folder)
+    except OSError as error:
+        raise InputError(f"the folder {str(path)!r} cannot be used: {error.strerror or error}") from error
+
+
+def _read(file: Path, chunk: Chunk) -> Floats:
+    """The losses of a chunk: (sigmas, 2, runs)."""
+    shape = (len(SIGMAS), 2, chunk.stop - chunk.first)
+    try:
+        with open(file, "rb") as content, np.load(content, allow_pickle=False) as archive:
+            losses: Floats = archive["losses"]
+    except Exception as error:  # whatever the bytes may be
+        raise InputError(f"{file} is damaged; delete it, and it is trained again") from error
+    if losses.shape != shape or losses.dtype.kind != "f" or not np.isfinite(losses).all():
+        raise InputError(f"{file} does not hold {shape} finite losses; delete it, and it is trained again")
+    return losses
 
 
 def _collect(path: Path, settings: Settings, names: Sequence[str]) -> dict[str, LossTable]:
     """The losses of all chunks, as tables and in losses.npz."""
     losses = {start: np.full((len(SIGMAS), 2, settings.bases, settings.runs), np.nan) for start in STARTS}
     for chunk in chunks(settings):
-        file = path / "chunks" / chunk.name()
-        try:
-            with open(file, "rb") as content, np.load(content, allow_pickle=False) as archive:
-                losses[chunk.start][:, :, chunk.base, chunk.first : chunk.stop] = archive["losses"]
-        except Exception as error:  # whatever the bytes may be
-            raise InputError(f"{file} is damaged; delete it, and it is trained again") from error
+        read = _read(path / "chunks" / chunk.name(), chunk)
+        losses[chunk.start][:, :, chunk.base, chunk.first : chunk.stop] = read
     tables = {}
     for i, sigma in enumerate(SIGMAS):
         for start, exact, released in zip(STARTS, ("A1", "A2"), ("A3", "A4"), strict=True):

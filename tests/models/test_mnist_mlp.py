@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -264,7 +266,10 @@ def test_refusals(tmp_path, folder, capsys):
     assert "cannot be used: Not a directory" in refusal(run, TINY, file)
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "settings.json").write_text("{")
-    assert "broken' cannot be used: " in refusal(run, TINY, tmp_path / "broken")
+    assert "settings.json, line 1, column 2: not JSON" in refusal(run, TINY, tmp_path / "broken")
+    for found in ({}, [], asdict(TINY), {"schema": "bayes-dp digits 1"} | asdict(TINY) | {"bases": 2.0}):
+        (tmp_path / "broken" / "settings.json").write_text(json.dumps(found))
+        assert "is of another experiment" in refusal(run, TINY, tmp_path / "broken")
     for wrong, words in ((("--jobs", "0"), "jobs must not be 0"), (("--seed", "-1"), "seed must be")):
         with pytest.raises(SystemExit) as exit:
             main(("--preset", "small", "--out", str(tmp_path / "none"), *wrong))
@@ -279,6 +284,51 @@ def test_a_damaged_chunk_is_named(tmp_path, folder):
     damaged = tmp_path / "chunks" / next(chunks(one)).name()
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert refusal(run, one, tmp_path) == f"{damaged} is damaged; delete it, and it is trained again"
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [np.float64(0.5), np.ones((1, 1, 1)), np.ones((4, 2, 2)), np.ones((4, 2, 1), int), np.full((4, 2, 1), np.nan)],
+)
+def test_a_chunk_of_another_shape_is_refused_before_the_work(tmp_path, monkeypatch, losses):
+    one = Settings(1, 1, 1)
+    (tmp_path / "chunks").mkdir()
+    file = tmp_path / "chunks" / next(chunks(one)).name()
+    np.savez(file, losses=losses)
+    monkeypatch.setattr(mnist_mlp, "losses_of", None)
+    assert refusal(run, one, tmp_path).startswith(f"{file} does not hold (4, 2, 1) finite losses; delete it")
+
+
+def test_of_different_experiments_one_gets_the_folder(tmp_path):
+    for k in range(100):
+        folder, barrier = tmp_path / str(k), threading.Barrier(2)
+
+        def claim(epochs, folder=folder, barrier=barrier):
+            barrier.wait(10)
+            try:
+                mnist_mlp._claim(folder, Settings(1, 1, epochs))
+            except bdp.InputError as error:
+                return str(error)
+            return epochs
+
+        with ThreadPoolExecutor(2) as pool:
+            claims = list(pool.map(claim, (1, 2)))
+        kept = json.loads((folder / "settings.json").read_text())["epochs"]
+        assert claims[kept - 1] == kept
+        assert "is of another experiment" in str(claims[2 - kept])
+
+
+def test_what_a_killed_run_was_writing_is_removed(tmp_path):
+    one = Settings(1, 1, 1)
+    run(one, tmp_path, progress=False)
+    mine = tmp_path / "notes.tmp"
+    for file in (mine, tmp_path / ".0123456789abcdef.tmp", tmp_path / "chunks" / ".fedcba9876543210.tmp"):
+        file.write_bytes(b"PK")
+    run(one, tmp_path, progress=False)
+    assert list(tmp_path.rglob("*.tmp")) == [mine]
+    (tmp_path / ".0123456789abcdef.tmp").touch()
+    refusal(run, replace(one, seed=1), tmp_path)
+    assert (tmp_path / ".0123456789abcdef.tmp").exists()  # that of another experiment
 
 
 def test_without_the_digits(tmp_path, monkeypatch):

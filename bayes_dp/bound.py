@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from abc import ABC, abstractmethod
@@ -14,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from bayes_dp.checks import InputError
 from bayes_dp.files import write_text_atomically
 from bayes_dp.result import Provenance, finite, show
+from bayes_dp.text import Lines
 
 __all__ = ["CredibleInterval", "Estimate", "LowerBound"]
 
@@ -55,14 +55,14 @@ class _Finding(ABC):
     def statement(self) -> str:
         """The number in words, without its assumptions."""
 
-    def summary(self) -> str:
+    def summary(self) -> Lines:
         """The statement with its assumptions and warnings, a few lines of text."""
         lines = [self.statement()]
         if self.invalid:
             lines.append(f"NOT VALID: {self.invalid}")
         lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
         lines += [f"Warning: {sentence}" for sentence in self.warnings]
-        return "\n".join(lines)
+        return Lines("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON (what is not finite is None)."""
@@ -91,7 +91,7 @@ class _Finding(ABC):
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary())}</pre>"
+        return self.summary()._repr_html_()
 
     def _known(self) -> str:
         known = [f"{name} = {value:g}" for name, value in self.provenance.known.items()]

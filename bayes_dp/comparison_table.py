@@ -13,6 +13,7 @@ from bayes_dp.comparison_schema import SCHEMA, checked_comparison
 from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.json_text import read_json
 from bayes_dp.result import show
+from bayes_dp.text import columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,11 +87,17 @@ class Comparison:
     def __str__(self) -> str:
         cells, notes = self._cells()
         cells.insert(0, _HEADINGS)
-        widths = [max(len(row[k]) for row in cells) for k in range(len(_HEADINGS))]
-        lines = [self._title(), ""]
-        lines += ["  ".join(c.ljust(width) for c, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-        lines.insert(3, "  ".join("-" * width for width in widths))
-        return "\n".join([*lines, "", "Notes", *(f"{k:>3}  {sentence}" for k, sentence in enumerate(notes, 1))])
+        cells.insert(1, tuple("-" * max(map(len, column)) for column in zip(*cells, strict=True)))
+        return "\n".join(
+            [
+                self._title(),
+                "",
+                *columns(cells),
+                "",
+                "Notes",
+                *(f"{k:>3}  {sentence}" for k, sentence in enumerate(notes, 1)),
+            ]
+        )
 
     def to_html(self) -> str:
         """A table and its notes, everything escaped; no styles of its own."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from abc import ABC, abstractmethod
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, numbers, one_number, seed_of
 from bayes_dp.files import write_text_atomically
+from bayes_dp.text import Lines, columns
 
 __all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws", "finite", "show"]
 
@@ -149,20 +149,18 @@ class Posterior(ABC):
             )
         return rows
 
-    def summary(self, prob: float = 0.9) -> str:
+    def summary(self, prob: float = 0.9) -> Lines:
         """The posterior in a few lines of text, with its assumptions."""
-        rows = self.table(prob)
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         share = f"{100 * prob:g}%"
-        head = f"{'parameter':<10}{'mean':>9}{'sd':>9}{'median':>9}   {share + ' interval':<20}{share + ' HDI':<20}"
-        lines = [f"Posterior given {known} ({self.provenance.method})", head]
-        for row in rows:
+        cells = [("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")]
+        for row in self.table(prob):
             interval, hdi = (f"{show(row[a])} to {show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
-            numbers_ = "".join(f"{show(row[key]):>9}" for key in ("mean", "sd", "median"))
-            lines.append(f"{row['parameter']:<10}{numbers_}   {interval:<20}{hdi:<20}".rstrip())
+            cells.append((row["parameter"], show(row["mean"]), show(row["sd"]), show(row["median"]), interval, hdi))
+        lines = [f"Posterior given {known} ({self.provenance.method})", *columns(cells, "lrrrll")]
         lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
         lines += [f"Warning: {sentence}" for sentence in self.warnings]
-        return "\n".join(lines)
+        return Lines("\n".join(lines))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
@@ -196,7 +194,7 @@ class Posterior(ABC):
         return f"<Posterior of {self.parameter} given {known}: 90% interval {show(low)} to {show(high)}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary())}</pre>"
+        return self.summary()._repr_html_()
 
 
 def finite(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from bayes_dp.bayes.own import Likelihood
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior, finite, show
+from bayes_dp.text import Lines, columns
 
 __all__ = ["LikelihoodComparison", "compare_likelihoods"]
 
@@ -57,11 +57,10 @@ class LikelihoodComparison:
             )
         return rows
 
-    def summary(self, prob: float = 0.9) -> str:
+    def summary(self, prob: float = 0.9) -> Lines:
         """The rows as a table of text."""
-        share = f"{100 * prob:g}% interval"
-        head = f"{'likelihood':<18}{share:<20}{'elpd':>8}{'difference':>12}{'se':>8}{'Pareto k':>10}  check"
-        return "\n".join([head, *(_line(row) for row in self.rows(prob))])
+        head = ("likelihood", f"{100 * prob:g}% interval", "elpd", "difference", "se", "Pareto k", "check")
+        return Lines("\n".join(columns([head, *map(_cells, self.rows(prob))], "llrrrrl")))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """The rows and the checks, fit for JSON."""
@@ -78,15 +77,13 @@ class LikelihoodComparison:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary())}</pre>"
+        return self.summary()._repr_html_()
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    return (
-        f"{row['likelihood']:<18}{show(row['low']) + ' to ' + show(row['high']):<20}{row['elpd']:>8.1f}"
-        f"{row['difference']:>12.1f}{row['difference_se']:>8.1f}{row['pareto_k']:>10.2f}"
-        f"  {'doubtful' if row['doubtful'] else 'passed'}"
-    )
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    scores = (f"{row[key]:.1f}" for key in ("elpd", "difference", "difference_se"))
+    interval, verdict = f"{show(row['low'])} to {show(row['high'])}", "doubtful" if row["doubtful"] else "passed"
+    return (row["likelihood"], interval, *scores, f"{row['pareto_k']:.2f}", verdict)
 
 
 def compare_likelihoods(

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +30,7 @@ from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import psis
 from bayes_dp.result import Posterior, finite, show
+from bayes_dp.text import Lines
 
 __all__ = ["ModelCheck", "check"]
 
@@ -64,7 +64,7 @@ class ModelCheck:
         tests = [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
         return min(tests) < _DOUBTFUL
 
-    def summary(self) -> str:
+    def summary(self) -> Lines:
         """The checks in a few lines of text."""
         lines = [
             f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases",
@@ -75,7 +75,7 @@ class ModelCheck:
         ]
         if self.batches_p is not None:
             lines.insert(2, f"  rows of the same base   p = {self.batches_p:.3f} that they are alike")
-        return "\n".join(lines + [f"  - {sentence}" for sentence in self.advice])
+        return Lines("\n".join(lines + [f"  - {sentence}" for sentence in self.advice]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
@@ -110,7 +110,7 @@ class ModelCheck:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary())}</pre>"
+        return self.summary()._repr_html_()
 
 
 def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelCheck:

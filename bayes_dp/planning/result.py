@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from scipy import stats
 
 from bayes_dp.files import write_text_atomically
 from bayes_dp.result import Provenance, finite, show
+from bayes_dp.text import Lines, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ class Plan:
 
         return pd.DataFrame(self.table(), columns=list(_COLUMNS))
 
-    def summary(self) -> str:
+    def summary(self) -> Lines:
         """The table, what is needed and what it rests on, as text."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         aim = f"Plan for a {100 * self.prob:g}% interval of epsilon that is at most {show(self.width)} wide at {known}"
@@ -168,19 +168,18 @@ class Plan:
             lines += ["", f"By {title}:", *self._lines(way), self._verdict(way)]
         lines += ["", "Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
         lines += [f"Warning: {sentence}" for sentence in self.warnings]
-        return "\n".join(lines)
+        return Lines("\n".join(lines))
 
     def _lines(self, way: Way) -> list[str]:
-        share = f"{100 * self.assurance:g}%"
-        lines = [f"{'bases':>8}{self.noun:>17}{'in all':>10}   {'median':>8}{share:>9}   reach it"]
+        cells = [("bases", self.noun, "in all", "median", f"{100 * self.assurance:g}%", "reach it")]
         for row in self.table():
             if row["way"] == way:
                 bounded = math.isfinite(row["times"])
                 each = f"{row['negatives']:.0f} + {row['positives']:.0f}" if bounded else "no limit"
                 runs = f"{row['runs']:.0f}" if bounded else ""
-                widths = f"{show(row['median']):>8}{show(row['assured']):>9}"
-                lines.append(f"{row['bases']:>8}{each:>17}{runs:>10}   {widths}   {100 * row['share']:>6.0f}%")
-        return lines
+                widths = show(row["median"]), show(row["assured"])
+                cells.append((str(row["bases"]), each, runs, *widths, f"{100 * row['share']:.0f}%"))
+        return columns(cells, "rrrrrr", gap="   ")
 
     def _verdict(self, way: Way) -> str:
         need = self._needed(way)
@@ -218,7 +217,7 @@ class Plan:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary())}</pre>"
+        return self.summary()._repr_html_()
 
 
 def _crossing(times: Floats, widths: Floats, wanted: float) -> float | None:

@@ -35,6 +35,7 @@ from bayes_dp.propensity.features import as_features
 from bayes_dp.propensity.learning import Classifier, Task, classifier, one_thread, task
 from bayes_dp.propensity.result import Propensity
 from bayes_dp.result import Provenance
+from bayes_dp.text import Lines, columns
 
 __all__ = ["Falsification", "Trial", "falsify"]
 
@@ -87,14 +88,15 @@ class Falsification:
             f" at least {self.excess:.3g}."
         )
 
-    def summary(self) -> str:
+    def summary(self) -> Lines:
         """The outcome and all trials, some lines of text."""
-        lines = [self.statement(), f"{'guesser':<12}{'fold':>5}{'guesses':>9}{'right':>8}{'expected':>10}{'p':>10}"]
-        lines += [
-            f"{t.guesser:<12}{t.fold:>5}{t.made:>9}{t.correct:>8}{t.expected:>10.1f}{t.p_value:>10.2g}"
+        cells = [("guesser", "fold", "guesses", "right", "expected", "p")]
+        cells += [
+            (t.guesser, str(t.fold), str(t.made), str(t.correct), f"{t.expected:.1f}", f"{t.p_value:.2g}")
             for t in self.trials
         ]
-        return "\n".join([*lines, f"The smallest p was multiplied by {len(self.trials)}, the number of trials."])
+        corrected = f"The smallest p was multiplied by {len(self.trials)}, the number of trials."
+        return Lines("\n".join([self.statement(), *columns(cells, "lrrrrr"), corrected]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in it, fit for JSON."""
@@ -106,6 +108,9 @@ class Falsification:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
 
 def falsify(

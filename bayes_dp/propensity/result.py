@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import dataclass, field
 from os import PathLike
@@ -18,6 +17,7 @@ from bayes_dp.propensity.diagnostics import Diagnostics
 from bayes_dp.propensity.learning import Classifier, Fitted, Logistic, Task
 from bayes_dp.result import Provenance, finite, show
 from bayes_dp.table import csv_text
+from bayes_dp.text import Lines, columns
 
 __all__ = ["ESTIMATED", "Origin", "Propensity"]
 
@@ -70,9 +70,15 @@ class Propensity:
         """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
         return np.minimum(self.values, 1 - self.values) >= edge
 
-    def summary(self) -> str:
+    def summary(self) -> Lines:
         """The diagnostics, the assumptions and the warnings, some lines of text."""
         d = self.diagnostics
+        quantiles = [["quantile", *(f"{q:.0%}" for q in d.quantiles["members"])]]
+        quantiles += [[side, *(f"{value:.3f}" for value in row.values())] for side, row in d.quantiles.items()]
+        bins = [
+            ["propensity", *(f"{each.propensity:.3f}" for each in d.reliability)],
+            ["members", *(f"{each.members:.3f}" for each in d.reliability)],
+        ]
         lines = [
             f"Propensities of {d.examples} examples, {d.members} of them members ({self.provenance.method})",
             f"AUC          {d.auc:.3f}    0.5: the features do not tell members from non-members, 1: they tell all",
@@ -82,21 +88,16 @@ class Propensity:
             + ", ".join(f"below {edge:g}: {count}" for edge, count in d.beyond.items()),
             f"Kept         {d.kept:.3f}    share of random guesses that tampering keeps for Gaussian DP",
             "",
-            "quantile     " + "  ".join(f"{q:>6.0%}" for q in d.quantiles["members"]),
-            *(
-                f"{side:<12} " + "  ".join(f"{value:>6.3f}" for value in row.values())
-                for side, row in d.quantiles.items()
-            ),
+            *columns(quantiles, "l" + "r" * (len(quantiles[0]) - 1)),
             "",
-            "propensity   " + "  ".join(f"{each.propensity:>6.3f}" for each in d.reliability),
-            "members      " + "  ".join(f"{each.members:>6.3f}" for each in d.reliability),
+            *columns(bins, "l" + "r" * len(d.reliability)),
             "",
             "Assumptions:",
             *(f"  - {sentence}" for sentence in self.assumptions),
             *([ESTIMATED] if self.origin is not None else []),
             *(f"Warning: {sentence}" for sentence in self.warnings),
         ]
-        return "\n".join(lines)
+        return Lines("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the propensities, fit for JSON."""
@@ -131,4 +132,4 @@ class Propensity:
         return f"<Propensity of {d.examples} examples: AUC {d.auc:.3f}, overlap {show(d.eta)}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.summary())}</pre>"
+        return self.summary()._repr_html_()

@@ -90,8 +90,10 @@ def run_nuts(
     target_accept: float = 0.9,
     seed: int = 0,
     progress: bool | None = None,
+    **keywords: Any,
 ) -> ModelDraws:
-    """Sample a NumPyro model, called with `args`, by NUTS: `draws` draws of each chain after `warmup` iterations.
+    """Sample a NumPyro model, called with `args` and all other `keywords`, by NUTS: `draws` draws of each chain after
+    `warmup` iterations.
 
     A larger `target_accept` makes smaller steps, which is the first remedy for divergences. The same seed gives the
     same draws. A progress bar is shown on a terminal's standard error, always with `progress=True`, never with False.
@@ -99,14 +101,16 @@ def run_nuts(
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning. A
     `ConvergenceWarning` says when the draws are not to be trusted.
     """
-    found = sample(model, args, NutsSettings(chains, draws, warmup, target_accept, seed, progress))
+    if not callable(model):
+        raise InputError(f"model must be a NumPyro model, a function, not {type(model).__name__}")
+    found = sample(model, args, NutsSettings(chains, draws, warmup, target_accept, seed, progress), **keywords)
     warn(found.warnings)
     return found
 
 
-def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSettings) -> ModelDraws:
+def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSettings, **keywords: Any) -> ModelDraws:
     """`run_nuts` without a warning."""
-    form, numbers = _Form.of(args)
+    form, numbers = _Form.of(args, keywords)
     blocks = [
         (min(_BLOCK, total - begin), phase)
         for phase, total in (("warm-up", settings.warmup), ("sampling", settings.draws))
@@ -208,9 +212,9 @@ class _Form:
     shapes: tuple[jax.ShapeDtypeStruct, ...]  # of the numbers
 
     @classmethod
-    def of(cls, args: tuple[Any, ...]) -> tuple[_Form, list[NDArray[Any]]]:
+    def of(cls, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[_Form, list[NDArray[Any]]]:
         """The form, and the numbers."""
-        leaves, structure = jax.tree.flatten(args)
+        leaves, structure = jax.tree.flatten((args, keywords))
         free = [isinstance(leaf, float | np.ndarray | np.generic | jax.Array) for leaf in leaves]
         numbers = [np.asarray(leaf) for leaf, is_free in zip(leaves, free, strict=True) if is_free]
         fixed = tuple(None if is_free else leaf for leaf, is_free in zip(leaves, free, strict=True))
@@ -218,7 +222,7 @@ class _Form:
         return cls(structure, fixed, shapes), numbers
 
     def fill(self, numbers: Sequence[Any]) -> Any:
-        """The arguments with these numbers."""
+        """The arguments, and those by keyword, with these numbers."""
         rest = iter(numbers)
         return jax.tree.unflatten(self.structure, [next(rest) if leaf is None else leaf for leaf in self.fixed])
 
@@ -240,7 +244,8 @@ def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
         """Unconstrained values of the latent sites, only the shapes of which matter; also notes all sites."""
         random = handlers.seed(model, jax.random.key(0))
         traced = handlers.trace(handlers.substitute(random, substitute_fn=init_to_uniform))
-        sites.update(traced.get_trace(*form.fill(numbers)))
+        args, keywords = form.fill(numbers)
+        sites.update(traced.get_trace(*args, **keywords))
         latent = {name: one for name, one in sites.items() if one["type"] == "sample" and not one["is_observed"]}
         for name, one in latent.items():
             if one["fn"].support.is_discrete:
@@ -251,16 +256,18 @@ def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
     bare = [name for name in shapes if isinstance(sites[name]["fn"], dist.ImproperUniform)]
     dense = tuple(name for name, value in shapes.items() if not (name in bare and value.ndim))
     scalars = [name for name, one in sites.items() if one["type"] == "deterministic" and not jnp.ndim(one["value"])]
-    first_state, next_state = hmc(potential_fn_gen=lambda *args: partial(potential_energy, model, args, {}))
+    first_state, next_state = hmc(
+        potential_fn_gen=lambda *args, **keywords: partial(potential_energy, model, args, keywords)
+    )
 
     def start(key: jax.Array, numbers: Sequence[jax.Array]) -> tuple[HMCState, jax.Array]:
-        args = form.fill(numbers)
+        args, keywords = form.fill(numbers)
         key, *keys = jax.random.split(key, 1 + len(shapes))
         place = {
             name: jax.random.uniform(k, one.shape, minval=-_SPREAD, maxval=_SPREAD)
             for k, (name, one) in zip(keys, shapes.items(), strict=True)
         }
-        potential, slopes = jax.value_and_grad(partial(potential_energy, model, args, {}))(place)
+        potential, slopes = jax.value_and_grad(partial(potential_energy, model, args, keywords))(place)
         state = first_state(
             ParamInfo(place, potential, slopes),
             warmup,
@@ -268,19 +275,20 @@ def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
             target_accept_prob=target_accept,
             max_tree_depth=_TREE_DEPTH,
             model_args=args,
+            model_kwargs=keywords,
             rng_key=key,
         )
         return state, jnp.all(jnp.isfinite(jnp.append(ravel_pytree(slopes)[0], potential)))
 
     def advance(state: HMCState, numbers: Sequence[jax.Array], iterations: int) -> tuple[HMCState, Any, Any]:
-        args = form.fill(numbers)
+        args, keywords = form.fill(numbers)
 
         def pick(state: HMCState) -> tuple[Any, dict[str, Any]]:
             return state.z, {name: getattr(state, field) for name, field in _STATS.items()}
 
         def iterate(i: jax.Array, carry: Any) -> Any:
             state, kept = carry
-            state = next_state(state, model_args=args)
+            state = next_state(state, model_args=args, model_kwargs=keywords)
             return state, jax.tree.map(lambda k, v: lax.dynamic_update_index_in_dim(k, v, i, 0), kept, pick(state))
 
         nothing = jax.tree.map(lambda v: jnp.zeros((_BLOCK, *v.shape), v.dtype), pick(state))
@@ -288,8 +296,8 @@ def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
         return state, *kept
 
     def values(places: dict[str, jax.Array], numbers: Sequence[jax.Array]) -> dict[str, jax.Array]:
-        args = form.fill(numbers)
-        found = jax.vmap(lambda z: constrain_fn(model, args, {}, z, return_deterministic=True))(places)
+        args, keywords = form.fill(numbers)
+        found = jax.vmap(lambda z: constrain_fn(model, args, keywords, z, return_deterministic=True))(places)
         return {name: value for name, value in found.items() if name not in bare}
 
     compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})  # more takes long for no gain

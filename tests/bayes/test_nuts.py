@@ -69,6 +69,34 @@ def test_a_chain_with_tiny_steps_takes_those_of_the_others():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_keywords_of_a_model():
+    """A model's arguments by keyword, numbers and others, are as good as those by place."""
+    import numpyro
+    import numpyro.distributions as dist
+
+    def model(values, scale, kind="normal"):
+        x = numpyro.sample("x", {"normal": dist.Normal, "cauchy": dist.Cauchy}[kind](0.0, scale))
+        numpyro.sample("y", dist.Normal(x, 1.0), obs=values)
+
+    values, short = np.array([1.0, 2.0]), {"chains": 1, "draws": 20, "warmup": 20, "progress": False}
+    by_place = bdp.run_nuts(model, values, 3.0, "cauchy", **short).samples["x"]
+    assert np.array_equal(bdp.run_nuts(model, values, kind="cauchy", scale=3.0, **short).samples["x"], by_place)
+    assert not np.array_equal(bdp.run_nuts(model, values, kind="cauchy", scale=2.0, **short).samples["x"], by_place)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'width'"):
+        bdp.run_nuts(model, values, 3.0, width=2, **short)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_packaged_model_takes_its_arguments_by_keyword():
+    counts = bdp.ErrorCounts([3, 5], 100, [4, 6], 100)
+    found = bdp.run_nuts(
+        bdp.bayes_model, counts, delta=1e-3, strength=0.3, chains=1, draws=10, warmup=10, progress=False
+    )
+    assert "strength" not in found.samples
+    assert found.samples["alpha"].shape == (1, 10, 2)
+
+
 def test_forms():
     counts = bdp.ErrorCounts([2, 5], 20, [13, 8], 20)
     post = nuts(counts, 0.01, chains=2, draws=200, warmup=200, progress=False, seed=4)

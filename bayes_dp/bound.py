@@ -15,7 +15,7 @@ from bayes_dp.files import write_text_atomically
 from bayes_dp.result import Provenance, finite, show
 from bayes_dp.text import Lines
 
-__all__ = ["CredibleInterval", "Estimate", "LowerBound"]
+__all__ = ["CredibleInterval", "Estimate", "LowerBound", "joined"]
 
 Kind = Literal["lower_bound", "posterior", "estimate"]
 
@@ -122,6 +122,11 @@ class CredibleInterval(_Finding):
             f"{self.parameter} is between {show(self.value)} and {show(self.upper)}{self._known()} with probability"
             f" {100 * self.confidence:g}% ({self.provenance.method})"
         )
+
+
+def joined(*reasons: str) -> str:
+    """Reasons why a statement is not valid as one text; those that are empty are left out."""
+    return " ".join(filter(None, reasons))
 
 
 class Estimate(_Finding):

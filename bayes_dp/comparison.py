@@ -196,7 +196,7 @@ def _row(name: str, base: str, found: Finding, inputs: Inputs) -> Row:
             reason, found.assumptions,
         )  # fmt: skip
     if found.kind == "estimate":
-        reason = " ".join(("It is an estimate and bounds nothing.", *found.warnings))
+        reason = " ".join(filter(None, ("It is an estimate and bounds nothing.", found.invalid, *found.warnings)))
         return Row(
             name, base, "estimate", found.parameter, _finite(found.value), None, None, None, False, reason,
             found.assumptions,

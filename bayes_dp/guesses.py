@@ -31,7 +31,9 @@ class Guesses:
     - "split": the one that is best on `pilot`, other examples of the same audit, with the same k rows;
     - "uncorrected": the best of k, each at p, which is not valid for k > 1.
 
-    Every example's membership was decided by its own fair coin, unknown to whoever made the guesses.
+    Every example's membership was decided by its own fair coin, unknown to whoever made the guesses. So the audits
+    judge how many of the examples were `members`: a number, or the least and the most that it can be. If it is not
+    given, they say that they could not.
     """
 
     examples: int
@@ -39,6 +41,7 @@ class Guesses:
     correct: IntArray
     rule: Rule = "fixed"
     pilot: Guesses | None = None
+    members: tuple[int, int] = (0, 0)  # the least and the most
 
     def __init__(
         self,
@@ -47,6 +50,7 @@ class Guesses:
         correct: ArrayLike,
         rule: Rule = "fixed",
         pilot: Guesses | None = None,
+        members: ArrayLike | None = None,
     ) -> None:
         m = whole_numbers(examples, 0, lambda row: "examples")
         if m.ndim:
@@ -74,14 +78,18 @@ class Guesses:
         for value in rows:
             value.flags.writeable = False
         fields: dict[str, Any] = {
-            "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot
+            "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot,
+            "members": _limits(members, int(m)),
         }  # fmt: skip
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def from_counts(cls, counts: ErrorCounts) -> Guesses:
-        """All guesses of counts of the design "one_run", pooled: N0 + N1 guesses, of which X + Y were wrong."""
+        """All guesses of counts of the design "one_run", pooled: N0 + N1 guesses, of which X + Y were wrong.
+
+        At least N1 of the examples were members and at least N0 were not.
+        """
         if not isinstance(counts, ErrorCounts):
             raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
         if counts.design != "one_run" or counts.examples is None:
@@ -89,8 +97,10 @@ class Guesses:
                 f'counts of the design "{counts.design}" are no guesses on one model; that is the design "one_run"'
             )
         whole = counts.pool()
-        made = int(whole.negatives[0] + whole.positives[0])
-        return cls(counts.examples, made, made - int(whole.false_positives[0] + whole.false_negatives[0]))
+        negatives, positives = int(whole.negatives[0]), int(whole.positives[0])
+        made = negatives + positives
+        correct = made - int(whole.false_positives[0] + whole.false_negatives[0])
+        return cls(counts.examples, made, correct, members=(positives, counts.examples - negatives))
 
     def __len__(self) -> int:
         return len(self.made)
@@ -102,4 +112,19 @@ class Guesses:
             content.update(values.astype("<i8").tobytes())
         if self.pilot is not None:
             content.update(self.pilot.digest().encode())
+        if self.members != (0, self.examples):
+            content.update(f"{self.members}\n".encode())
         return content.hexdigest()
+
+
+def _limits(members: ArrayLike | None, examples: int) -> tuple[int, int]:
+    """The least and the most number of members, of so many examples."""
+    if members is None:
+        return 0, examples
+    given = np.atleast_1d(whole_numbers(members, 0, lambda row: "members" if row is None else f"members[{row}]"))
+    if len(given) > 2:
+        raise InputError(f"members must be a number or the least and the most, not {show(members)}")
+    least, most = int(given[0]), int(given[-1])
+    if not least <= most <= examples:
+        raise InputError(f"members must be at most examples, {examples}, and in order, not {show(members)}")
+    return least, most

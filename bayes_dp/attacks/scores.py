@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses
+from bayes_dp.guesses import Guesses, Rule
 from bayes_dp.table import IntArray, show, whole_numbers
 
 __all__ = ["Bonferroni", "Choice", "Fixed", "Sides", "Split", "Uncorrected", "guess", "ranked"]
@@ -133,11 +133,13 @@ def guess(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: 
         pilot, kept = table.split(choice.fraction, choice.seed)
         made, correct = _counted(kept, _scaled(numbers, 1 - choice.fraction, len(kept)), sides, rng)
         tried, right = _counted(pilot, _scaled(numbers, choice.fraction, len(pilot)), sides, rng)
-        return Guesses(len(kept), made, correct, "split", Guesses(len(pilot), tried, right, "uncorrected"))
+        first = Guesses(len(pilot), tried, right, "uncorrected", members=pilot.member.sum())
+        return Guesses(len(kept), made, correct, "split", first, kept.member.sum())
     made, correct = _counted(table, np.array(numbers), sides, rng)
-    if isinstance(choice, Fixed):
-        return Guesses(len(table), made, correct, "fixed")
-    return Guesses(len(table), made, correct, "bonferroni" if isinstance(choice, Bonferroni) else "uncorrected")
+    rule: Rule = "uncorrected"
+    if not isinstance(choice, Uncorrected):
+        rule = "fixed" if isinstance(choice, Fixed) else "bonferroni"
+    return Guesses(len(table), made, correct, rule, members=table.member.sum())
 
 
 def ranked(table: GuessTable, seed: int = 0) -> NDArray[np.intp]:

@@ -67,7 +67,8 @@ class Calls:
             int(np.sum(self.table.member[rows] == called)) for rows, called in map(self.guessed, range(len(self)))
         ]
         pilot = None if self.pilot is None else self.pilot.guesses()
-        return Guesses(len(self.table), self.highest + self.lowest, correct, self.rule, pilot)
+        made = self.highest + self.lowest
+        return Guesses(len(self.table), made, correct, self.rule, pilot, self.table.member.sum())
 
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""

@@ -30,8 +30,9 @@ from bayes_dp.attacks.scores import Sides
 from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
 from bayes_dp.audits.f_dp import GAUSSIAN, Family
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
+from bayes_dp.audits.memberships import under_overlap
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
-from bayes_dp.bound import LowerBound
+from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
@@ -189,8 +190,10 @@ def compositional(
         return np.maximum(gaussian_lower_bounds(m, r, c, p, **shift), charged_lower_bounds(m, r, c, p, **shift))
 
     lower: Lower = on_epsilon if family == "approx" else on_mu
+    found = under_overlap(given, overlap * (1 - shift_delta))  # each chance may be anything with that of δ_DS
     chosen = choose(given, 1 - confidence, lower)
-    value, parameter, details = chosen.value, "epsilon", {**chosen.counts, "level": chosen.level}
+    value, parameter = chosen.value, "epsilon"
+    details = {**chosen.counts, "level": chosen.level, **found.details}
     assumptions = [
         "All guesses were made from one trained model.",
         f"Given the features of all examples, each is a member with a probability between {overlap:g} and"
@@ -211,7 +214,7 @@ def compositional(
         parameter=parameter,
         value=value,
         confidence=confidence,
-        assumptions=(*assumptions, chosen.assumption),
+        assumptions=(*assumptions, *found.assumptions, chosen.assumption),
         provenance=Provenance(
             "zero-run-compositional",
             given.digest(),
@@ -220,7 +223,7 @@ def compositional(
             {"confidence": confidence, **shift, "family": family, "rule": given.rule}
             | guessing_settings(guesses, sides, seed),
         ),
-        invalid=chosen.invalid,
+        invalid=joined(found.invalid, chosen.invalid),
         details=details,
         at=lambda d: compositional(
             guesses, d, **shift, family=family, confidence=confidence, choice=choice, sides=sides, seed=seed

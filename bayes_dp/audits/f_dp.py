@@ -35,7 +35,8 @@ from scipy import special
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.attacks.scores import Sides
 from bayes_dp.audits.choice import ASSUMPTIONS, as_guesses, choose, guessing_settings, largest_rejected, trials
-from bayes_dp.bound import LowerBound
+from bayes_dp.audits.memberships import under_coins
+from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
@@ -321,9 +322,10 @@ def f_dp(
     if delta is not None:
         delta = one_number("delta", delta, 0.0, 1.0)
     name, members = _named_family(family, delta)
+    coins = under_coins(made)
     found = choose(made, 1 - confidence, lambda m, n, c, p: lower_bounds(members, m, n, c, p, tau))
-    assumptions = [*ASSUMPTIONS, found.assumption]
-    details: dict[str, Any] = {**found.counts, "level": found.level}
+    assumptions = [*ASSUMPTIONS, *coins.assumptions, found.assumption]
+    details: dict[str, Any] = {**found.counts, "level": found.level, **coins.details}
     if members.limit is not None:
         m, n, c, p = (np.array(float(number)) for number in (*found.counts.values(), found.level))
         limit = float(_limits(members, m, n, c, p, tau))
@@ -352,7 +354,7 @@ def f_dp(
             settings={"confidence": confidence, "family": name, "tau": tau, "rule": made.rule}
             | guessing_settings(guesses, sides, seed),
         ),
-        invalid=found.invalid,
+        invalid=joined(coins.invalid, found.invalid),
         details=details,
         at=lambda d: f_dp(
             guesses, delta=d, family=family, tau=tau, confidence=confidence, choice=choice, sides=sides, seed=seed

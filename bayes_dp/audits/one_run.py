@@ -50,7 +50,8 @@ from bayes_dp.audits.choice import (
 )
 from bayes_dp.audits.f_dp import approx
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
-from bayes_dp.bound import LowerBound
+from bayes_dp.audits.memberships import under_coins
+from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
@@ -255,12 +256,12 @@ def one_run(
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     if method not in _METHODS:
         raise InputError(f"method must be one of {', '.join(_METHODS)}, not {show(method)}")
-    found = choose(made, 1 - confidence, _bounds_by(method, delta))
+    coins, found = under_coins(made), choose(made, 1 - confidence, _bounds_by(method, delta))
     return LowerBound(
         parameter="epsilon",
         value=found.value,
         confidence=confidence,
-        assumptions=(*ASSUMPTIONS, found.assumption, f"δ = {delta:g} is known."),
+        assumptions=(*ASSUMPTIONS, *coins.assumptions, found.assumption, f"δ = {delta:g} is known."),
         provenance=Provenance(
             method="one_run",
             digest=made.digest(),
@@ -269,7 +270,7 @@ def one_run(
             settings={"confidence": confidence, "method": method, "rule": made.rule}
             | guessing_settings(guesses, sides, seed),
         ),
-        invalid=found.invalid,
-        details={**found.counts, "level": found.level},
+        invalid=joined(coins.invalid, found.invalid),
+        details={**found.counts, "level": found.level, **coins.details},
         at=lambda d: one_run(guesses, d, confidence=confidence, method=method, choice=choice, sides=sides, seed=seed),
     )

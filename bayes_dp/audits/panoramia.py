@@ -21,11 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_dp.audits.memberships import Memberships, under_coins
 from bayes_dp.audits.one_run import lower_bounds
-from bayes_dp.bound import Estimate, LowerBound
+from bayes_dp.bound import Estimate, LowerBound, joined
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
+from bayes_dp.guesses import Guesses
 from bayes_dp.result import Provenance
 
 __all__ = ["panoramia"]
@@ -61,7 +63,8 @@ def panoramia(
     if baseline is None and gamma > 0:
         raise InputError("gamma is for generated non-members, which a baseline must be given for")
     bound, threshold, tests = _log_odds("attack", attack, thresholds, both, p if baseline is None else p / 2)
-    details: dict[str, Any] = {"threshold": threshold, "thresholds": tests}
+    coins = _coins(attack)
+    details: dict[str, Any] = {"threshold": threshold, "thresholds": tests, **coins.details}
     coin = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
     several = "The threshold was decided before looking at which decisions are right."
     if tests > 1:
@@ -75,28 +78,33 @@ def panoramia(
             confidence=confidence,
             assumptions=(
                 coin,
+                *coins.assumptions,
                 "The non-members are real examples, drawn as the members were (c = 0).",
                 f"δ = {delta:g} is known.",
                 several,
             ),
             provenance=Provenance("panoramia", digest.hexdigest(), {"delta": delta}, {}, settings),
+            invalid=coins.invalid,
             details=details,
             at=lambda d: panoramia(attack, delta=d, confidence=confidence, thresholds=thresholds),
         )
     closeness, base_threshold, base_tests = _log_odds("baseline", baseline, thresholds, gamma, p / 2)
     digest.update(baseline.digest().encode())
+    base_coins = _coins(baseline)
     return Estimate(
         parameter="epsilon",
         value=max(0.0, bound - closeness),
         confidence=confidence,
         assumptions=(
             coin,
+            *coins.assumptions,
             "The baseline is as good at telling generated examples from real ones as any classifier that does not see"
             " the model: were it not, the estimate would be too large.",
             f"δ = {delta:g} and γ = {gamma:g} are known.",
             several,
         ),
         provenance=Provenance("panoramia", digest.hexdigest(), {"delta": delta}, {}, settings),
+        invalid=joined(*dict.fromkeys((coins.invalid, base_coins.invalid))),
         details=details
         | {
             "c_lower_bound": closeness,
@@ -106,6 +114,14 @@ def panoramia(
         },
         at=lambda d: panoramia(attack, baseline, delta=d, gamma=gamma, confidence=confidence, thresholds=thresholds),
     )
+
+
+def _coins(given: GuessTable | ErrorCounts) -> Memberships:
+    """Whether the memberships contradict the coins of the game."""
+    if isinstance(given, ErrorCounts):
+        return under_coins(Guesses.from_counts(given))
+    members = given.member.sum()
+    return under_coins(Guesses(len(given), len(given), members, members=members))  # as if all were taken for members
 
 
 def _log_odds(

@@ -37,8 +37,9 @@ from bayes_dp.audits.conditional import (
     expected_bound,
     median_bound,
 )
+from bayes_dp.audits.memberships import Memberships, under_propensities
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
-from bayes_dp.bound import LowerBound
+from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.result import Provenance
@@ -123,8 +124,9 @@ def zero_run(
         rows = [numbers.index(n) for n in made.tolist()]  # the guesses of equal numbers are equal
         return np.array([_bound(part, i, uniform, parameter, delta or 0.0, chosen, settings, p) for i in rows])
 
-    found = choose(calls.guesses(), 1 - confidence, lower)
+    members, found = _members(calls), choose(calls.guesses(), 1 - confidence, lower)
     details: dict[str, Any] = {**found.counts, "level": found.level, "form": chosen, "directional": directional}
+    details |= members.details
     details["far"] = int(np.sum(_far(calls.propensity)))
     if chosen == "tampered":
         details["mean_keep"] = _mean_keep(calls, found, parameter, directional)
@@ -143,7 +145,7 @@ def zero_run(
         confidence=confidence,
         assumptions=tuple(assumptions),
         provenance=_provenance(calls, delta, settings | {"form": chosen}),
-        invalid=found.invalid,
+        invalid=joined(members.invalid, found.invalid),
         warnings=tuple(_warnings(calls, details["mean_keep"] if parameter == "mu" else 1.0)),
         details=details,
         at=lambda d: zero_run(calls, d, **settings),
@@ -210,6 +212,14 @@ def _bound(
     return float(bounds[0])
 
 
+def _members(calls: Calls) -> Memberships:
+    """Whether the memberships contradict the propensities."""
+    tables = [calls.table] + ([] if calls.pilot is None else [calls.pilot.table])
+    propensities = [part.propensity for part in (calls, calls.pilot) if part is not None]
+    member = np.concatenate([table.member for table in tables])
+    return under_propensities(member, np.concatenate(propensities), len(calls.table))
+
+
 def _mean_keep(calls: Calls, found: Choice, parameter: Parameter, directional: bool) -> float:
     """The mean chance with which the guesses are kept, at the bound for ε."""
     rows, called = calls.guessed(found.row)
@@ -229,12 +239,14 @@ def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) 
         calls.guesses(), delta, overlap=eta, shift_delta=settings["shift_delta"], family=settings["family"],
         confidence=settings["confidence"],
     )  # fmt: skip
-    assumptions = list(found.assumptions)
+    assumptions, invalid, details = list(found.assumptions), found.invalid, dict(found.details)
     if given is None:
         assumptions.append(f"No example could have had a propensity further from 1/2 than the {len(calls.table)} here.")
+        members = _members(calls)  # which is all that the overlap is taken from
+        invalid, details = joined(members.invalid, invalid), details | members.details
     return LowerBound(
         found.parameter, found.value, found.confidence, tuple(assumptions),
-        _provenance(calls, delta, settings | {"overlap": eta}), found.invalid, details=dict(found.details),
+        _provenance(calls, delta, settings | {"overlap": eta}), invalid, details=details,
         at=lambda d: zero_run(calls, d, **settings),
     )  # fmt: skip
 

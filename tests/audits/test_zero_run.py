@@ -216,9 +216,10 @@ def test_an_attack_that_follows_the_features_shows_nothing(question):
     assert one_run(guesses, 0.0).value > 1.5  # which calls the difference a leak
 
 
-def test_a_table_of_one_kind_is_audited_too():
+def test_a_table_of_one_kind_is_refused():
     lone = bdp.GuessTable([1.0, 2.0, 3.0], [True, True, True], 0.5)
-    assert zero_run(lone, choice=Fixed(3)).value == 0.0
+    with pytest.raises(bdp.InputError, match="all 3 examples are members"):
+        zero_run(lone, choice=Fixed(3))
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ LAYERS = (
     ("bayes_dp.bound",),
     ("bayes_dp.attacks.scores",),
     ("bayes_dp.audits.choice", "bayes_dp.audits.poisson_binomial"),
+    ("bayes_dp.audits.memberships",),
     ("bayes_dp.audits.f_dp",),
     ("bayes_dp.audits.one_run", "bayes_dp.audits.joint_beta"),
     (

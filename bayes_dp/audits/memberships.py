@@ -121,16 +121,16 @@ def _tests(member: BoolArray, propensity: FloatArray) -> list[tuple[float, str]]
     """The p-values of M and of A, with what was found."""
     n, members = len(member), int(member.sum())
     mean = float(propensity.sum())
-    far = tail(propensity, members) if members > mean else tail(1 - propensity, n - members)
-    tests = [(min(1.0, 2 * float(far)), f"{members} of {n} examples are members, where {mean:.6g} were expected")]
+    far = float(tail(propensity, members) if members > mean else tail(1 - propensity, n - members))
+    tests = [(min(1.0, 2 * far), f"{members} of {n} examples are members, where {mean:.6g} were expected")]
     apart = propensity != 0.5
     if apart.any():
         chance = np.abs(propensity[apart] - 0.5) + 0.5
         sided, likelier = len(chance), int(np.sum((propensity[apart] > 0.5) == member[apart]))
         mean = float(chance.sum())
-        far = tail(chance, likelier) if likelier > mean else _binomial_tail(sided, sided - likelier, 0.5)
+        far = float(tail(chance, likelier)) if likelier > mean else _binomial_tail(sided, sided - likelier, 0.5)
         found = (
             f"{likelier} of {sided} examples are what their propensity says is likelier, where {mean:.6g} were expected"
         )
-        tests.append((min(1.0, 2 * float(far)), found))
+        tests.append((min(1.0, 2 * far), found))
     return tests

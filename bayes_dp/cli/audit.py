@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Finding = LowerBound | CredibleInterval | Estimate
 
-__all__ = ["audit", "parts", "report", "share"]
+__all__ = ["audit", "each", "parts", "report", "share"]
 
 _SCORES = """\b
 FILE has one row per example of the audit:
@@ -206,17 +206,17 @@ def panoramia(
     if len(tables) == 2 and tables[0].keys() != tables[1].keys():
         raise InputError(f"{baseline} must have the bases of {file}")
     level = share(confidence, len(tables[0]))
-    found = {
-        base: measure(
-            table,
+    found = each(
+        tables[0],
+        lambda base: measure(
+            tables[0][base],
             tables[1][base] if len(tables) == 2 else None,
             delta=delta,
             gamma=gamma,
             confidence=level,
             thresholds=threshold or None,
-        )
-        for base, table in tables[0].items()
-    }
+        ),
+    )
     return report(found, as_json, fail_above, confidence)
 
 
@@ -278,7 +278,20 @@ def _audited(
     wanted = chosen(numbers, choice, seed)
     tables = parts(GuessTable.read(file))
     level = share(confidence, len(tables))
-    return {name: run(guess(table, wanted, sides.value, seed), level) for name, table in tables.items()}
+    return each(tables, lambda name: run(guess(tables[name], wanted, sides.value, seed), level))
+
+
+def each(tables: Mapping[str, GuessTable], run: Callable[[str], Finding]) -> dict[str, Finding]:
+    """The finding of each base by its name, which a refusal begins with if there are several."""
+    from bayes_dp.checks import InputError
+
+    found = {}
+    for name in tables:
+        try:
+            found[name] = run(name)
+        except InputError as error:
+            raise InputError(f"base {name!r}: {error}" if len(tables) > 1 else str(error)) from None
+    return found
 
 
 def parts(table: GuessTable) -> dict[str, GuessTable]:

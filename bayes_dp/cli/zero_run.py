@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.audit import audit, parts, report, share
+from bayes_dp.cli.audit import audit, each, parts, report, share
 from bayes_dp.cli.options import AsJson, Confidence, FailAbove, How, Numbers, Scores, Seed, Side, Sides, chosen
 from bayes_dp.cli.program import number, whole
 from bayes_dp.cli.propensity import learned_for
@@ -185,9 +185,10 @@ def zero_run(
         )
     tables = parts(table)
     level = share(confidence, len(tables))
-    found: dict[str, LowerBound] = {
-        name: bound(
-            part,
+    found = each(
+        tables,
+        lambda name: bound(
+            tables[name],
             delta,
             family=family.value,
             form=form.value if form else None,
@@ -201,9 +202,8 @@ def zero_run(
             aware=ranking is Ranking.aware,
             confidence=level,
             seed=seed,
-        )
-        for name, part in tables.items()
-    }
+        ),
+    )
     return report(found, as_json, fail_above, confidence)
 
 

@@ -282,3 +282,31 @@ def test_a_bad_score_is_named_with_its_line(capsys, tmp_path):
 )
 def test_bad_comparisons(capsys, counts, arguments, message):
     assert message in fault(capsys, "compare", counts, *arguments)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("one-run", "--delta", "1e-5", "--guesses", "100", "--sides", "members"),
+        ("f-dp", "--guesses", "100"),
+        ("panoramia", "--threshold", "0"),
+        ("zero-run",),
+        ("zero-run", "--form", "compositional", "--choice", "split"),
+    ],
+)
+def test_memberships_that_contradict_the_coins(capsys, tmp_path, verb):
+    rng = np.random.default_rng(5)
+    for members, file in ((200, "fair.csv"), (300, "most.csv"), (400, "all.csv")):
+        member = np.arange(400) < members
+        bdp.GuessTable(rng.normal(size=400), member, 0.5, ["a"] * 200 + ["b"] * 200).to_csv(tmp_path / file)
+        bdp.GuessTable(rng.normal(size=400), member, 0.5).to_csv(tmp_path / f"one_{file}")
+    audit = ("audit", verb[0])
+    assert answer(capsys, *audit, str(tmp_path / "one_fair.csv"), *verb[1:])["valid"] is True
+    found = answer(capsys, *audit, str(tmp_path / "one_most.csv"), *verb[1:])
+    assert found["valid"] is False
+    assert found["details"]["memberships_p_value"] < 1e-20
+    code, out, err = run(capsys, *audit, str(tmp_path / "one_most.csv"), *verb[1:])
+    assert (code, err) == (0, "")
+    assert "NOT VALID: The memberships contradict" in out
+    assert "all 400 examples are members" in fault(capsys, *audit, str(tmp_path / "one_all.csv"), *verb[1:])
+    assert "base 'a': all 200 examples are members" in fault(capsys, *audit, str(tmp_path / "fair.csv"), *verb[1:])

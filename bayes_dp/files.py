@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -15,6 +16,7 @@ from bayes_dp.checks import InputError
 __all__ = [
     "MAX_BYTES",
     "Source",
+    "check_writable",
     "read_text",
     "remove_temporary",
     "write_bytes_atomically",
@@ -79,6 +81,19 @@ def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None
             _replace(target, content)
         except FileNotFoundError:  # also where another process took the temporary file for a left-over one
             _replace(target, content)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written, before the work whose result is to be written there."""
+    try:
+        target = os.path.realpath(path)
+        if os.path.isdir(target):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if os.path.isfile(target) or not os.path.exists(target):
+            with _temporary(os.path.dirname(target), b""):
+                pass
     except (OSError, ValueError) as error:
         raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
 

@@ -35,6 +35,7 @@ from bayes_dp import GuessTable, InputError
 from bayes_dp.attacks import Bonferroni, guess
 from bayes_dp.audits import f_dp, zero_run
 from bayes_dp.checks import numbers, one_number, seed_of
+from bayes_dp.files import check_writable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,6 +225,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repetitions", metavar="N", type=int, default=5, help="audits for each shift")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of all draws: same seed, same table")
     chosen = parser.parse_args(arguments)
+    if chosen.figure:
+        try:
+            check_writable(chosen.figure)
+        except InputError as error:
+            parser.error(str(error))
     frame = figure_2a(repetitions=chosen.repetitions, seed=chosen.seed)
     mean = frame.pivot_table(index="ratio", columns="method", values="bound", sort=False)[list(METHODS)]
     print(mean.round(3).to_string())

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+_FILES = ("comparison.json", "comparison.csv", "comparison.html", "comparison.tex")
+
 _COMPARE_EPILOG = """\b
 Examples:
   bayes-dp compare counts.csv --delta 1e-3
@@ -98,7 +100,7 @@ def compare(
     if table is not None and table.propensity is None:
         raise InputError(f"{scores} must have a column propensity, the chance of being a member given the features")
     if out is not None:
-        make_folder(out)
+        make_folder(out, *_FILES)
 
     from bayes_dp.comparison import compare as collect
 
@@ -144,7 +146,7 @@ def _save(found: Any, folder: str) -> list[str]:
 
     from bayes_dp.files import write_text_atomically
 
-    paths = [os.path.join(folder, f"comparison.{suffix}") for suffix in ("json", "csv", "html", "tex")]
+    paths = [os.path.join(folder, name) for name in _FILES]
     found.to_json(paths[0])
     frame = found.to_frame()
     frame["assumptions"] = [" ".join(sentences) for sentences in frame["assumptions"]]

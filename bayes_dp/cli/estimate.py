@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _DEMO_DELTA = 1e-3
+_FILES = ("posterior.json", "posterior.png")
 
 _ESTIMATE_EPILOG = """\b
 FILE has one row per challenge base (a data set, and an example in or out of it):
@@ -172,7 +173,7 @@ def estimate(
     if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:
-        make_folder(out)
+        make_folder(out, *_FILES)
 
     from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as infer
@@ -211,12 +212,11 @@ def estimate(
         _print_summary(post, prob)
         if found is not None:
             typer.echo(f"\n{found}")
-    if out is not None:
+    if fail_above is not None:
+        typer.echo(_in_words(content["fail_above"]), err=as_json)
+    if out is not None:  # last, since what cannot be written must not keep the answer from being printed
         typer.echo(f"Wrote {' and '.join(_save(out, text, post, prob, seed))}", err=True)
-    if fail_above is None:
-        return 0
-    typer.echo(_in_words(content["fail_above"]), err=as_json)
-    return 0 if content["fail_above"]["passed"] else 1
+    return 0 if fail_above is None or content["fail_above"]["passed"] else 1
 
 
 @app.command(short_help="Estimate ε on bundled data and save a figure.")
@@ -234,7 +234,7 @@ def demo(
     from bayes_dp.bayes.estimate import estimate as infer
     from bayes_dp.files import write_bytes_atomically
 
-    make_folder(out)
+    make_folder(out, "counts.csv", *_FILES)
     counts = datasets.mnist_a4()
     post = infer(counts, _DEMO_DELTA)
     typer.echo("Attacks on a small network trained on MNIST (algorithm A4 of Yildirim et al., 2025)")
@@ -273,7 +273,7 @@ def _save(folder: str, text: str, post: Posterior, prob: float, seed: int) -> li
     """Write posterior.json and posterior.png; returns their paths."""
     from bayes_dp.files import write_bytes_atomically, write_text_atomically
 
-    paths = [os.path.join(folder, name) for name in ("posterior.json", "posterior.png")]
+    paths = [os.path.join(folder, name) for name in _FILES]
     write_text_atomically(paths[0], text + "\n")
     write_bytes_atomically(paths[1], _figure(post, prob, seed))
     return paths

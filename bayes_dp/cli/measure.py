@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import app, number, whole
+from bayes_dp.cli.program import app, number, whole, write_or_print
 
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
@@ -123,25 +123,31 @@ def measure(
     if held_out and method is not Method.held_out:
         raise InputError(f"--{next(iter(held_out))} is for --method held-out")
 
+    from bayes_dp.files import check_writable
     from bayes_dp.loss_table import LossTable
 
+    if out is not None:
+        check_writable(out)
     table = LossTable.read(file, name)
     others = None if shadows is None else LossTable.read(shadows, name)
     counts, notes = _counted(table, target_fpr, method, others, held_out)
-    if out is not None:
-        (counts.to_json if suffix == ".json" else counts.to_csv)(out)
-        notes.append(f"wrote {out}")
+    in_json = json.dumps(counts.to_dict(), ensure_ascii=False, indent=1) + "\n"
     if as_json:
-        typer.echo(json.dumps(counts.to_dict(), ensure_ascii=False, indent=1))
+        typer.echo(in_json, nl=False)
     elif out is None:
         typer.echo(counts.csv(), nl=False)
-    if counts.design == "cross_fed" and (suffix == ".csv" or (out is None and not as_json)):
-        notes.append(
-            "the runs were cross-fed, which CSV does not tell: give --design cross_fed to bayes-dp estimate or "
-            "compare, or write JSON"
-        )
-    for note in notes:
-        typer.echo(f"bayes-dp: {note}", err=True)
+    try:
+        if out is not None:
+            write_or_print(out, in_json if suffix == ".json" else counts.csv(), printed=as_json)
+            notes.append(f"wrote {out}")
+    finally:
+        if counts.design == "cross_fed" and (suffix == ".csv" or (out is None and not as_json)):
+            notes.append(
+                "the runs were cross-fed, which CSV does not tell: give --design cross_fed to bayes-dp estimate or "
+                "compare, or write JSON"
+            )
+        for note in notes:
+            typer.echo(f"bayes-dp: {note}", err=True)
     return 0
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+_FILES = ("plan.json", "plan.png")
+
 _EPILOG = """\b
 FILE has the error counts so far, as for bayes-dp estimate. Without it, say how
 large the first experiment is to be, and what you expect:
@@ -131,7 +133,7 @@ def plan(
             raise InputError("--design and --examples are for plans from a FILE")
         given = Experiment(bases, challenges, challenges, true_epsilon, true_strength)  # type: ignore[arg-type]
     if out is not None:
-        make_folder(out)
+        make_folder(out, *_FILES)
 
     found = make(
         given,
@@ -173,7 +175,7 @@ def _save(folder: str, text: str, found: Plan) -> list[str]:
     content = io.BytesIO()
     FigureCanvasAgg(figure)
     figure.savefig(content, format="png", dpi=150)
-    paths = [os.path.join(folder, name) for name in ("plan.json", "plan.png")]
+    paths = [os.path.join(folder, name) for name in _FILES]
     write_text_atomically(paths[0], text + "\n")
     write_bytes_atomically(paths[1], content.getvalue())
     return paths

@@ -21,7 +21,7 @@ from bayes_dp import __version__
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
 
-__all__ = ["Design", "app", "main", "make_folder", "number", "read_counts", "whole"]
+__all__ = ["Design", "app", "main", "make_folder", "number", "read_counts", "whole", "write_or_print"]
 
 # The base class of usage errors, to which typer gives no public name.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -142,10 +142,27 @@ def read_counts(file: str, design: str | None, examples: int | None, group: str 
     return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples, group=group)
 
 
-def make_folder(path: str) -> None:
+def make_folder(path: str, *names: str) -> None:
+    """Make a folder, where files of these names can be written."""
     from bayes_dp.checks import InputError
+    from bayes_dp.files import check_writable
 
     try:
         os.makedirs(path, exist_ok=True)
     except (OSError, ValueError) as error:
         raise InputError(f"the folder {path!r} cannot be made: {getattr(error, 'strerror', None) or error}") from error
+    for name in names:
+        check_writable(os.path.join(path, name))
+
+
+def write_or_print(path: str, text: str, printed: bool = False) -> None:
+    """Write a result to a file; where that fails, print it if it is not `printed`, and refuse the file all the same."""
+    from bayes_dp.checks import InputError
+    from bayes_dp.files import write_text_atomically
+
+    try:
+        write_text_atomically(path, text)
+    except InputError:
+        if not printed:
+            typer.echo(text, nl=False)
+        raise

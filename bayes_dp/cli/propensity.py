@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import app, number, whole
+from bayes_dp.cli.program import app, number, whole, write_or_print
 
 if TYPE_CHECKING:
     from bayes_dp.guess_table import GuessTable
@@ -91,10 +91,13 @@ def propensity(
     members (calibration), and how near they are to 0 and 1 (overlap). Then guessers try to contradict them.
     """
     from bayes_dp.checks import InputError
+    from bayes_dp.files import check_writable
     from bayes_dp.propensity import falsify, fit
 
     if out is not None and os.path.splitext(out)[1].lower() != ".csv":
         raise InputError(f"--out must end in .csv, not {out!r:.80}")
+    if out is not None:
+        check_writable(out)
     features, members, groups = _read(file, member, group)
     others: tuple[Any, ...] | None = None
     if training is not None:
@@ -103,13 +106,13 @@ def propensity(
         features, members, folds=folds, calibration=calibration.value, groups=groups, training=others, seed=seed
     )
     tested = falsify(learned, level=level, seed=seed)
-    if out is not None:
-        learned.to_csv(out)
-        typer.echo(f"bayes-dp: wrote {out}", err=True)
     if as_json:
         typer.echo(json.dumps({"propensity": learned.to_dict(), "falsification": tested.to_dict()}, indent=2))
     else:
         typer.echo(f"{learned.summary()}\n\n{tested.summary()}")
+    if out is not None:
+        write_or_print(out, learned.csv(), printed=as_json)
+        typer.echo(f"bayes-dp: wrote {out}", err=True)
     return 1 if tested.rejected else 0
 
 

@@ -19,7 +19,7 @@ from bayes_dp.cli.options import (
     PriorStrength,
     Strength,
 )
-from bayes_dp.cli.program import app, number, read_counts, whole
+from bayes_dp.cli.program import app, number, read_counts, whole, write_or_print
 
 __all__: list[str] = []
 
@@ -81,9 +81,12 @@ def report(
     on priors and strength; what it rests on; and how to repeat it.
     """
     from bayes_dp.bayes.convergence import ConvergenceWarning
+    from bayes_dp.files import check_writable
     from bayes_dp.reporting.assembled import format_of
     from bayes_dp.reporting.assembled import report as assemble
 
+    if out is not None:
+        check_writable(out)
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
     counts = read_counts(file, design.value if design else None, examples)
     with warnings.catch_warnings():
@@ -101,11 +104,14 @@ def report(
             title=title,
             source=file,
         )
+        text = made.text(wanted)
+    try:
         if out is None:
-            typer.echo(made.text(wanted), nl=False)
+            typer.echo(text, nl=False)
         else:
-            made.save(out, wanted)
+            write_or_print(out, text)
             typer.echo(f"Wrote {out}", err=True)
-    for sentence in made.posterior.warnings:
-        typer.echo(f"bayes-dp: warning: {sentence}", err=True)
+    finally:
+        for sentence in made.posterior.warnings:
+            typer.echo(f"bayes-dp: warning: {sentence}", err=True)
     return 0

@@ -157,6 +157,7 @@ def zero_run(
     """
     from bayes_dp.audits.zero_run import zero_run as bound
     from bayes_dp.checks import InputError
+    from bayes_dp.files import check_writable
     from bayes_dp.guess_table import GuessTable
 
     for option, given, needed, other in (
@@ -167,6 +168,8 @@ def zero_run(
     ):
         if given is not None and needed is None:
             raise InputError(f"{option} is for audits with {other}")
+    if checkpoint is not None:
+        check_writable(checkpoint)
     wanted = chosen(guesses, choice, seed)
     table = GuessTable.read(file)
     if features is not None:

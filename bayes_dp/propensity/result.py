@@ -115,8 +115,12 @@ class Propensity:
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Save member, propensity and fold of each example as a CSV file, atomically."""
+        write_text_atomically(path, self.csv())
+
+    def csv(self) -> str:
+        """The text that `to_csv` writes."""
         columns = {"member": self.member.astype(int), "propensity": self.values, "fold": self.fold}
-        write_text_atomically(path, csv_text({name: values.tolist() for name, values in columns.items()}))
+        return csv_text({name: values.tolist() for name, values in columns.items()})
 
     def learned(self) -> Origin:
         """What the propensities were learned from; an error if they were given."""

@@ -112,6 +112,9 @@ def test_a_small_figure(monkeypatch):
 def test_the_program(monkeypatch, capsys, tmp_path):
     small = figure_2a((1.0, 0.5), 1, settings=Settings(1.0, 1000, 50))
     monkeypatch.setattr(noisy_sum, "figure_2a", lambda repetitions, seed: small)
+    with pytest.raises(SystemExit):  # before the work
+        main(["--figure", str(tmp_path / "none" / "figure.png"), "--repetitions", "1000000"])
+    assert "none/figure.png cannot be written" in capsys.readouterr().err
     assert main(["--figure", str(tmp_path / "figure.png"), "--repetitions", "1"]) == 0
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert "directional, aware" in capsys.readouterr().out

@@ -16,8 +16,8 @@ VALUES = {0: 1.25, 7: 0.0, 3: 1e-300}
 
 def written(**changes):
     """A file for the inputs "abc" with a right sum, whatever the values."""
-    content = {"schema": "bayes-dp checkpoint 1", "inputs": "abc", "values": {"0": 1.25, "3": 0.5}} | changes
-    total = hashlib.sha256(f"{content['inputs']} {json.dumps(content['values'])}".encode()).hexdigest()
+    content = {"schema": "bayes-dp checkpoint 1", "inputs": "abc", "bounds": {"0": 1.25, "3": 0.5}} | changes
+    total = hashlib.sha256(f"{content['inputs']} {json.dumps(content['bounds'])}".encode()).hexdigest()
     return json.dumps({"sum": total} | content)
 
 
@@ -44,12 +44,12 @@ def test_without_a_path_nothing_is_kept():
     "text",
     [
         "", "{}", "[]", "1", "null", "[" * 100_000, "\0", '{"inputs": "abc", "bounds": {"0": 1.0}}',
-        written(schema="bayes-dp checkpoint 2"), written(schema=1), written(inputs=["abc"]), written(sum=""),
-        written(values=[1.0]), written(values={"0": -1.0}), written(values={"0": True}), written(values={"0": None}),
-        written(values={"0": float("nan")}), written(values={"0": float("inf")}), written(values={"0": "1"}),
-        written(values={"0": [1.0]}), written(values={"00": 1.0}), written(values={"-1": 1.0}),
-        written(values={"1_0": 1.0}), written(values={"٣": 1.0}), written(values={"9" * 5000: 1.0}),
-        written(values={"1000000000": 1.0}), written(values={"": 1.0}), written(more=1),
+        written(schema="bayes-dp checkpoint 2"), written(schema=1), written(inputs=["abc"]), written().replace("abc", "\\ud800"), written(sum=""),
+        written(bounds=[1.0]), written(bounds={"0": -1.0}), written(bounds={"0": True}), written(bounds={"0": None}),
+        written(bounds={"0": float("nan")}), written(bounds={"0": float("inf")}), written(bounds={"0": "1"}),
+        written(bounds={"0": [1.0]}), written(bounds={"00": 1.0}), written(bounds={"-1": 1.0}),
+        written(bounds={"1_0": 1.0}), written(bounds={"٣": 1.0}), written(bounds={"9" * 5000: 1.0}),
+        written(bounds={"1000000000": 1.0}), written(bounds={"": 1.0}), written(more=1),
         written().replace('"3"', '"0"'), written().replace("1.25", "1.26"), written().replace("1.25", "1e400"),
         written().replace("1.25", "1" + "0" * 400), written().replace("1.25", "1" * 5000),
         written().replace("1.25", "NaN"), written().replace("}", ""), written() + written(),
@@ -58,7 +58,7 @@ def test_without_a_path_nothing_is_kept():
 def test_anything_else_is_refused_in_a_sentence_and_left_alone(tmp_path, text):
     path = tmp_path / "kept.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"no checkpoint|not JSON|nested too deeply|NUL|appears twice") as error:
+    with pytest.raises(InputError, match="no checkpoint of a bootstrap") as error:
         Checkpoint(path, "abc")
     assert "kept.json" in str(error.value)
     assert "\n" not in str(error.value)
@@ -69,7 +69,7 @@ def test_anything_else_is_refused_in_a_sentence_and_left_alone(tmp_path, text):
 def test_other_inputs_are_refused(tmp_path):
     path = tmp_path / "kept.json"
     Checkpoint(path, "abc").save(VALUES)
-    with pytest.raises(InputError, match="checkpoint of other inputs; delete it, or give the name of another file"):
+    with pytest.raises(InputError, match="checkpoint of another bootstrap; delete it, or give the name of another"):
         Checkpoint(path, "abd")
     assert Checkpoint(path, "abc").done == VALUES
 
@@ -95,6 +95,6 @@ def test_a_disk_that_fills_up_loses_no_work(tmp_path, monkeypatch):
     assert "no space left" in kept.problem
     assert os.listdir(tmp_path) == ["kept.json"]
     assert Checkpoint(tmp_path / "kept.json", "abc").done == {}
-    kept.save(VALUES)
+    kept.save(VALUES | {9: float("inf"), 10: float("nan")})
     assert kept.problem == ""
     assert Checkpoint(tmp_path / "kept.json", "abc").done == VALUES

@@ -241,7 +241,7 @@ def test_an_interruption_keeps_what_is_done(tmp_path, monkeypatch):
         stop_after(patch, 5)
         with pytest.raises(KeyboardInterrupt):
             bootstrap(PI, SCORE, **FEW, checkpoint=path)
-    kept = json.loads(path.read_text())["values"]
+    kept = json.loads(path.read_text())["bounds"]
     assert 0 < len(kept) < 39
     assert all(expected.details["bootstrap_bounds"][int(k)] == bound for k, bound in kept.items())
     with monkeypatch.context() as patch:
@@ -255,7 +255,7 @@ def test_an_interruption_keeps_what_is_done(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["bootstrap.json"]
     more = bootstrap(PI, SCORE, replicates=50, choice=150, checkpoint=path).details["bootstrap_bounds"]
     assert more[:39] == expected.details["bootstrap_bounds"]
-    assert len(json.loads(path.read_text())["values"]) == 50
+    assert len(json.loads(path.read_text())["bounds"]) == 50
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
@@ -271,7 +271,7 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
         (fit(X, MEMBER, groups=np.arange(300) // 2, calibration="none"), SCORE, FEW),
     ]
     for pi, score, settings in others:
-        assert "is the checkpoint of other inputs" in refusal(bootstrap, pi, score, **settings, checkpoint=path)
+        assert "is the checkpoint of another bootstrap" in refusal(bootstrap, pi, score, **settings, checkpoint=path)
 
 
 def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch):

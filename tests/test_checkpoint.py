@@ -44,7 +44,8 @@ def test_without_a_path_nothing_is_kept():
     "text",
     [
         "", "{}", "[]", "1", "null", "[" * 100_000, "\0", '{"inputs": "abc", "bounds": {"0": 1.0}}',
-        written(schema="bayes-dp checkpoint 2"), written(schema=1), written(inputs=["abc"]), written().replace("abc", "\\ud800"), written(sum=""),
+        written(schema="bayes-dp checkpoint 2"), written(schema=1), written(inputs=["abc"]),
+        written().replace("abc", "\\ud800"), written(sum=""),
         written(bounds=[1.0]), written(bounds={"0": -1.0}), written(bounds={"0": True}), written(bounds={"0": None}),
         written(bounds={"0": float("nan")}), written(bounds={"0": float("inf")}), written(bounds={"0": "1"}),
         written(bounds={"0": [1.0]}), written(bounds={"00": 1.0}), written(bounds={"-1": 1.0}),

@@ -78,7 +78,7 @@ def psis(log_weights: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float6
         else:
             from arviz_stats.base import array_stats
 
-            smooth, k = array_stats.psislw(given, axis=-1)
+            smooth, k = array_stats.psislw(-given, axis=-1)  # which takes log likelihoods, the negative log weights
     smooth = np.asarray(smooth)
     smooth = smooth - np.logaddexp.reduce(smooth, axis=1, keepdims=True)
     return smooth, np.atleast_1d(np.asarray(k, dtype=np.float64))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.interop import ess, rhat, to_arviz
+from bayes_dp.interop import ess, psis, rhat, to_arviz
 from bayes_dp.result import Provenance
 
 CHAINS, DRAWS = 3, 20
@@ -109,3 +109,17 @@ assert "arviz" not in sys.modules
 assert bayes_dp.interop.rhat([[1.0, 2.0, 1.5, 3.0] * 5] * 2) > 0
 """
     subprocess.run([sys.executable, "-W", "error::FutureWarning:bayes_dp", "-c", code], check=True)
+
+
+def test_smoothed_weights_and_their_tail():
+    """Draws of N(0, 1) weighted to N(μ, 1): their mean is μ. Pareto weights (1 − u)^−k have k for the tail's index."""
+    rng = np.random.default_rng(2)
+    draws, mu = rng.standard_normal(20_000), np.array([0.5, -1.0])
+    log_weights, k = psis(mu[:, None] * draws)
+    np.testing.assert_allclose(np.exp(log_weights).sum(axis=1), 1.0)
+    np.testing.assert_allclose(np.exp(log_weights) @ draws, mu, atol=0.05)
+    assert (k < 0.5).all()
+    order = np.argsort(draws)
+    assert (np.diff(log_weights[0, order]) >= 0).all()
+    wanted = np.array([0.3, 0.9])
+    np.testing.assert_allclose(psis(-wanted[:, None] * np.log(rng.random(20_000)))[1], wanted, atol=0.15)

@@ -55,10 +55,12 @@ __all__ = [
     "log_delta_from_mu",
     "mu_from_advantage",
     "mu_from_epsilon",
+    "require_symmetric",
 ]
 
 FloatArray = NDArray[np.float64]
 
+_TOLERANCE = 1e-9  # of the checks of a user's trade-off function
 _LARGEST_EXPONENT = 709.0  # exp of anything above 709.78 overflows
 _SLOPE_NODES, _SLOPE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 _SLOPE_NODES, _SLOPE_WEIGHTS = (_SLOPE_NODES + 1) / 2, _SLOPE_WEIGHTS / 2
@@ -361,15 +363,16 @@ class Laplace(TradeOffFunction):
 class TradeOff(TradeOffFunction):
     """A trade-off function given as a vectorised callable on [0, 1]: convex, non-increasing, 0 ≤ f(α) ≤ 1 − α.
 
-    These are checked on a grid, to 1e-9. The profile is that of f as it stands: if f is not symmetric and either of two
-    neighbours may be the one "without z", give the larger of f and its inverse. Absolute accuracy is about 1e-15.
+    These are checked on a grid, to 1e-9. The profile is that of f as it stands, for "without z" against "with z". In
+    the other order the inverse of f holds. So where f is not symmetric, what holds in both orders is the largest convex
+    function below f and its inverse, whose δ(ε) is the larger of their two. Audits refuse what is not symmetric
+    (`require_symmetric`). Absolute accuracy is about 1e-15.
     """
 
     function: Callable[[FloatArray], Any]
 
     def __post_init__(self) -> None:
-        small = np.logspace(-12, -3, 46)
-        alpha = np.unique(np.concatenate((np.linspace(0.0, 1.0, 1001), small, 1 - small)))
+        alpha = _grid()
         beta = self(alpha)
         share = (alpha[2:] - alpha[1:-1]) / (alpha[2:] - alpha[:-2])
         above_chord = beta[1:-1] - share * beta[:-2] - (1 - share) * beta[2:]
@@ -378,7 +381,7 @@ class TradeOff(TradeOffFunction):
             (np.diff(beta, prepend=np.inf), "not increase"),
             (np.pad(above_chord, 1), "be convex"),
         ):
-            if excess.max() > 1e-9:
+            if excess.max() > _TOLERANCE:
                 i = int(np.argmax(excess))
                 raise InputError(f"a trade-off function must {rule}, which fails at f({alpha[i]:g}) = {beta[i]:g}")
 
@@ -408,6 +411,41 @@ class TradeOff(TradeOffFunction):
         delta = fraction("delta", delta)
         epsilon = least(lambda e: np.asarray(self.delta_at(e) <= delta), np.zeros_like(delta), 750.0)
         return scalar(np.where(epsilon < 750, epsilon, np.inf))  # e^{−750} is 0: no larger ε is told apart
+
+
+def require_symmetric(f: TradeOffFunction) -> None:
+    """Refuse a trade-off function that is not its own inverse, which holds for "without z" against "with z" only.
+
+    On a grid, f(α) and the least x with f(x) ≤ α must agree to 1e-9, or f(f(α)) and α, as where f is steep its inverse
+    is flat. The function's own `inverse` must give that x.
+    """
+    if type(f) in (ApproxDP, Gaussian, Laplace):
+        return
+    alpha = _grid()[1:-1]
+    beta = np.asarray(f(alpha), dtype=np.float64)
+    inverse = least(lambda x: np.asarray(f(x)) <= alpha, np.zeros_like(alpha), 1.0)
+    off = np.minimum(np.abs(inverse - beta), np.abs(f(np.clip(beta, 0.0, 1.0)) - alpha))
+    if off.max() > _TOLERANCE:
+        i = int(np.argmax(off))
+        raise InputError(
+            f"an audit needs a symmetric trade-off function, but f({alpha[i]:g}) = {beta[i]:g} and its inverse is"
+            f" {inverse[i]:g} there: if f holds for 'without z' against 'with z' only, what holds both ways is the"
+            " largest convex function below f and its inverse"
+        )
+    own = np.asarray(f.inverse(1 - alpha), dtype=np.float64)
+    off = np.minimum(np.abs(own - inverse), np.abs(f(np.clip(own, 0.0, 1.0)) - alpha))
+    if off.max() > _TOLERANCE:
+        i = int(np.argmax(off))
+        raise InputError(
+            f"inverse(y) must be the least x with 1 - f(x) >= y, which is {inverse[i]:g} for y = {1 - alpha[i]:g}, not"
+            f" {own[i]:g}"
+        )
+
+
+def _grid() -> FloatArray:
+    """From 0 to 1, with points near to both."""
+    small = np.logspace(-12, -3, 46)
+    return np.unique(np.concatenate((np.linspace(0.0, 1.0, 1001), small, 1 - small)))
 
 
 def _approx_dp(alpha: FloatArray, rest: FloatArray, epsilon: FloatArray, delta: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from scipy import stats
 
 from bayes_dp import tradeoff
 from bayes_dp.checks import InputError
-from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOff, TradeOffFunction
+from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOff, TradeOffFunction, require_symmetric
 
 PROPERTY = settings(deadline=None, database=None, derandomize=True, max_examples=100)
 
@@ -373,3 +373,88 @@ def test_import_is_light() -> None:
     code = "import sys, bayes_dp.region; print(*{m.split('.')[0] for m in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"jax", "pandas", "matplotlib", "numpyro", "arviz"} & set(loaded)
+
+
+# Symmetry
+
+
+def lopsided(alpha):  # type: ignore[no-untyped-def]
+    return np.maximum(0.0, 1 - np.asarray(alpha) / 0.7)
+
+
+def subsampled(alpha, share=0.2, mu=2.0):  # type: ignore[no-untyped-def]
+    alpha = np.asarray(alpha)
+    return (1 - share) * (1 - alpha) + share * Gaussian(mu)(alpha)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(TradeOff(g) for g in (Gaussian(0.0), Gaussian(1.0), Gaussian(8.0), Laplace(3.0), Laplace(40.0))),
+        *(TradeOff(ApproxDP(e, d)) for e, d in ((0.0, 0.0), (1.0, 0.01), (30.0, 0.0), (0.0, 0.3), (2.0, 1.0))),
+        TradeOff(lambda alpha: np.maximum(0.0, 0.7 - alpha)),
+        TradeOff(lambda alpha: np.maximum(Gaussian(1.0)(alpha), ApproxDP(0.3)(alpha))),
+        Gaussian(1.0),
+    ],
+)
+def test_symmetric_functions_pass(f) -> None:  # type: ignore[no-untyped-def]
+    require_symmetric(f)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lopsided,
+        subsampled,
+        lambda alpha: np.maximum(0.0, 0.7 * (1 - np.asarray(alpha))),
+        lambda alpha: np.maximum(0.0, 1 - np.asarray(alpha) * 1.001),
+        lambda alpha: np.maximum(0.0, 1 - 1e-6 - np.asarray(alpha) / 0.999),
+        lambda alpha: np.maximum(Gaussian(1.0)(alpha), 0.3 * (1 - np.asarray(alpha))),
+    ],
+)
+def test_lopsided_functions_are_refused_with_a_point(function) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=r"needs a symmetric trade-off function, but f\(.*and its inverse is"):
+        require_symmetric(TradeOff(function))
+
+
+def test_an_inverse_that_is_none_is_refused() -> None:
+    class Lopsided(Gaussian):
+        def __call__(self, alpha):  # type: ignore[no-untyped-def]
+            return lopsided(alpha)
+
+    class Own:
+        def __init__(self, function, inverse):  # type: ignore[no-untyped-def]
+            self.function, self.inverse = function, inverse
+
+        def __call__(self, alpha):  # type: ignore[no-untyped-def]
+            return self.function(alpha)
+
+    with pytest.raises(InputError, match="needs a symmetric trade-off function"):
+        require_symmetric(Lopsided(1.0))
+    require_symmetric(Own(Gaussian(1.0), Gaussian(1.0).inverse))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="needs a symmetric trade-off function"):
+        require_symmetric(Own(lopsided, lambda y: lopsided(1 - y)))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"inverse\(y\) must be the least x"):
+        require_symmetric(Own(Gaussian(1.0), Gaussian(2.0).inverse))  # type: ignore[arg-type]
+
+
+def test_what_holds_in_both_orders_is_below_both() -> None:
+    """Of a subsampled Gaussian, the profile of the convex function below f and its inverse is the larger of theirs."""
+    alpha, epsilon = np.linspace(0, 1, 4001), np.array([0.0, 0.1, 0.3, 0.6])
+    f = TradeOff(subsampled)
+    inverse = TradeOff(lambda a: f.inverse(1 - np.asarray(a)))
+    points = np.concatenate([np.stack([alpha, f(alpha)], 1), np.stack([f(alpha), alpha], 1)])
+    points = points[np.argsort(points[:, 0], kind="stable")]
+    hull: list[tuple[float, float]] = []
+    for x, y in points.tolist():
+        while len(hull) > 1 and (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1]) <= (hull[-1][1] - hull[-2][1]) * (
+            x - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((x, y))
+    x, y = np.array(hull).T
+    below = TradeOff(lambda a: np.interp(a, x, y))
+    require_symmetric(below)
+    both = np.maximum(f.delta_at(epsilon), inverse.delta_at(epsilon))
+    np.testing.assert_allclose(below.delta_at(epsilon), both, atol=1e-6)
+    assert np.min(np.abs(f.delta_at(epsilon) - inverse.delta_at(epsilon))[1:]) > 1e-3

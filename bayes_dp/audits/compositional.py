@@ -28,7 +28,7 @@ from scipy import special
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.attacks.scores import Sides
 from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
-from bayes_dp.audits.f_dp import GAUSSIAN, Family
+from bayes_dp.audits.f_dp import GAUSSIAN, Family, refuse_delta_zero
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.memberships import under_overlap
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
@@ -175,6 +175,8 @@ def compositional(
         delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     elif family == "approx":
         raise InputError('delta must be given for the family "approx"')
+    if family == "gaussian":
+        refuse_delta_zero(delta)
     overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
     shift_delta = one_number("shift_delta", shift_delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)

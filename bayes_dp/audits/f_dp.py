@@ -14,6 +14,9 @@ as h is.
 The slack τ is for examples whose absence is simulated by a law within total variation τ of the true one:
 f̄_τ⁻¹(y) = max(0, f̄⁻¹(y) − τ) (Theorem 5 on auditing f-DP with distribution shift, of the observational audit).
 
+The recursion compares the laws with and without an example in both orders, so that f must be symmetric: a lopsided one
+is refused.
+
 A family of trade-off functions that leak more as one parameter grows turns the test into a lower bound, the largest
 rejected parameter. It is at most the one with f̄⁻¹(p c/m) = p (made − c)/m, which for Gaussian DP is
 Φ⁻¹(p c/m) − Φ⁻¹(p (made − c)/m): there the recursion does not start. So many guesses, even good ones, show little; few
@@ -24,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -43,9 +46,20 @@ from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
-from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction
+from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction, require_symmetric
 
-__all__ = ["GAUSSIAN", "LAPLACE", "Family", "approx", "f_dp", "lower_bounds", "p_value", "rejects", "trace"]
+__all__ = [
+    "GAUSSIAN",
+    "LAPLACE",
+    "Family",
+    "approx",
+    "f_dp",
+    "lower_bounds",
+    "p_value",
+    "refuse_delta_zero",
+    "rejects",
+    "trace",
+]
 
 FloatArray = NDArray[np.float64]
 Member = Callable[[float], TradeOffFunction]
@@ -120,7 +134,25 @@ def _family_of(trade_off: TradeOffFunction) -> tuple[Family, float]:
             return LAPLACE, mu
         case ApproxDP(epsilon, delta):
             return approx(delta), epsilon
+    require_symmetric(trade_off)
     return Family("", lambda _: trade_off, lambda _, y: trade_off.inverse(y)), 0.0
+
+
+def _with_checks(family: Family) -> Family:
+    """The family of the user's, each member of which is checked when it is asked for."""
+
+    def member(parameter: float) -> TradeOffFunction:
+        found = family.member(parameter)
+        if not hasattr(found, "inverse"):
+            raise InputError(f"family must give a trade-off function for each parameter, not {show(found)}")
+        try:
+            require_symmetric(found)
+        except InputError as error:
+            raise InputError(f"family({parameter:g}): {error}") from None
+        return found
+
+    member(0.0)
+    return replace(family, member=member)
 
 
 def _scalar_inverse(trade_off: TradeOffFunction, tau: float) -> Callable[[float], float]:
@@ -163,6 +195,7 @@ def trace(
     trade_off: TradeOffFunction, examples: int, made: int, correct: int, p: float, tau: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
     """The sequences r and h of the recursion, each of shape (correct + 1,), for inspection."""
+    require_symmetric(trade_off)
     m, n, c = (int(value) for value in trials(examples, made, correct))
     p = float(_probability(p))
     r, h, tau = np.empty(c + 1), np.empty(c + 1), _slack(tau)
@@ -209,6 +242,8 @@ def lower_bounds(
     """The largest parameter of the family that is rejected at error probability p, 0 if none; the numbers broadcast."""
     m, n, c, level = np.broadcast_arrays(*trials(examples, made, correct), _probability(p))
     shape, (m, n, c, level), tau = m.shape, _flat(m, n, c, level), _slack(tau)
+    if family.inverse is None:
+        family = _with_checks(family)
 
     def margin(parameter: FloatArray, i: NDArray[np.intp]) -> FloatArray:
         return _margins(family, tau, parameter, m[i], n[i], c[i], level[i])
@@ -312,8 +347,9 @@ def f_dp(
     """Lower bound on the parameter of a family of trade-off functions, or on ε at `delta` if that is given.
 
     The families are "gaussian" (μ), "laplace" (μ), "approx" ((ε, δ)-DP, needs `delta`) and any callable from a number
-    ≥ 0 to a `TradeOffFunction` that leaks more as the number grows. The result's `epsilon_at` gives the bound on ε at
-    other δ. `tau` is the slack for simulated absence. Error counts are taken as one row, all guesses together.
+    ≥ 0 to a symmetric `TradeOffFunction` that leaks more as the number grows. The result's `epsilon_at` gives the bound
+    on ε at other δ; for Gaussian DP there is none at δ = 0. `tau` is the slack for simulated absence. Error counts are
+    taken as one row, all guesses together.
     From a table of scores the guesses are made with `choice`, `sides` and `seed`, as for `one_run`.
     """
     made = as_guesses(guesses, choice, sides, seed)
@@ -322,6 +358,8 @@ def f_dp(
     if delta is not None:
         delta = one_number("delta", delta, 0.0, 1.0)
     name, members = _named_family(family, delta)
+    if name == "gaussian":
+        refuse_delta_zero(delta)
     coins = under_coins(made)
     found = choose(made, 1 - confidence, lambda m, n, c, p: lower_bounds(members, m, n, c, p, tau))
     assumptions = [*ASSUMPTIONS, *coins.assumptions, found.assumption]
@@ -334,6 +372,8 @@ def f_dp(
     if delta is not None and parameter != "epsilon":
         details[parameter] = value
         value, parameter = float(members.member(value).epsilon_at(delta)), "epsilon"
+        if math.isinf(value):
+            raise InputError(f"the family has no finite epsilon at delta = {delta:g}: give a larger delta, or none")
         assumptions.append(f"The privacy of the training is that of one member of the family, {_DESCRIPTION[name]}.")
     if delta is not None:
         assumptions.append(f"δ = {delta:g} is known.")
@@ -362,6 +402,14 @@ def f_dp(
     )
 
 
+def refuse_delta_zero(delta: float | None) -> None:
+    """Gaussian DP allows no finite ε at δ = 0, whatever its μ, so that there is no bound to give."""
+    if delta == 0:
+        raise InputError(
+            "Gaussian DP has no finite epsilon at delta = 0: give a delta above 0, or none for a bound on mu"
+        )
+
+
 _DESCRIPTION = {
     "gaussian": "Gaussian DP",
     "laplace": "the Laplace mechanism",
@@ -371,8 +419,6 @@ _DESCRIPTION = {
 
 def _named_family(family: Any, delta: float | None) -> tuple[str, Family]:
     if callable(family):
-        if not hasattr(family(0.0), "inverse"):
-            raise InputError(f"family must give a trade-off function for each parameter, not {show(family(0.0))}")
         return "custom", Family("parameter", family)
     if family == "approx":
         if delta is None:

@@ -37,6 +37,7 @@ from bayes_dp.audits.conditional import (
     expected_bound,
     median_bound,
 )
+from bayes_dp.audits.f_dp import refuse_delta_zero
 from bayes_dp.audits.memberships import Memberships, under_propensities
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
 from bayes_dp.bound import LowerBound, joined
@@ -99,6 +100,8 @@ def zero_run(
         delta = 0.0
     if delta is not None:
         delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    if family == "gaussian":
+        refuse_delta_zero(delta)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     settings: dict[str, Any] = {
         "family": family, "form": form, "directional": directional, "propensity": propensity,

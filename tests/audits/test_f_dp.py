@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy import special
 
+import bayes_dp as bdp
 from bayes_dp import InputError
 from bayes_dp.audits.f_dp import (
     GAUSSIAN,
@@ -364,3 +365,82 @@ def test_p_values_when_all_examples_are_guessed_rightly():
     assert p_value(Gaussian(0.4), 1, 1, 1) == pytest.approx(special.ndtr(0.2), rel=1e-9)
     assert p_value(ApproxDP(0.3), 2, 2, 2) <= 1
     assert p_value(ApproxDP(0.3), 5, 5, 0) == 1
+
+
+# Lopsided functions ---------------------------------------------------------------------------------------------------
+
+
+def lopsided(alpha):
+    return np.maximum(0.0, 1 - np.asarray(alpha) / 0.7)
+
+
+def both_ways(alpha):
+    return np.maximum(0.0, 0.7 - np.asarray(alpha))
+
+
+@pytest.mark.parametrize("function", [lopsided, lambda alpha: np.maximum(0.0, 0.7 * (1 - np.asarray(alpha)))])
+def test_a_lopsided_function_is_refused_by_all(function):
+    f, guesses = TradeOff(function), Guesses(1000, 150, 150)
+    for ask in (
+        lambda: p_value(f, 1000, 150, 150),
+        lambda: rejects(f, 1000, 150, 150, 0.05),
+        lambda: trace(f, 1000, 150, 150, 0.05),
+        lambda: f_dp(guesses, family=lambda _: f),
+        lambda: lower_bounds(Family("mine", lambda _: f), 1000, 150, 150, 0.05),
+    ):
+        with pytest.raises(bdp.InputError, match="needs a symmetric trade-off function"):
+            ask()
+
+
+def test_a_family_that_is_lopsided_from_some_member_on():
+    def member(parameter):
+        return Gaussian(parameter) if parameter < 1.2 else TradeOff(lopsided)
+
+    with pytest.raises(bdp.InputError, match=r"family\(.*\): an audit needs a symmetric trade-off function"):
+        f_dp(Guesses(1000, 60, 60), family=member)
+    with pytest.raises(bdp.InputError, match="family must give a trade-off function"):
+        f_dp(Guesses(1000, 60, 60), family=lambda parameter: Gaussian(parameter) if parameter < 1.2 else parameter)
+
+
+def test_why_lopsided_functions_are_refused():
+    """A training that shows each non-member with chance 0.3, and else nothing, has the trade-off function `lopsided`.
+    Guesses of those that are shown are always right. As if it held in both orders, f would be rejected every time; what
+    does hold in both is not."""
+    rng = np.random.default_rng(0)
+    member = rng.random((200, 1000)) < 0.5
+    shown = ~member & (rng.random((200, 1000)) < 0.3)
+    made = shown.sum(axis=1)
+    wrong, right = (lambda y: 0.7 * y), TradeOff(both_ways)
+
+    def plainly_rejected(inverse, m, c, p):
+        r, h = p * c / m, 0.0
+        for k in range(c - 1, -1, -1):
+            grown = max(h, inverse(r))
+            r, h = r + k / (c - k) * (grown - h), grown
+        return r + h > c / m
+
+    assert np.mean([plainly_rejected(wrong, 1000, c, 0.05) for c in made]) == 1.0
+    assert np.mean([plainly_rejected(lambda y: max(0.0, y - 0.3), 1000, c, 0.05) for c in made]) <= 0.05
+    assert not rejects(right, 1000, made[:5], made[:5], 0.05).any()
+
+
+# At δ = 0 -------------------------------------------------------------------------------------------------------------
+
+
+def test_gaussian_dp_has_no_epsilon_at_zero_delta():
+    table = bdp.GuessTable(np.arange(40.0), np.arange(40) >= 20, 0.5)
+    for ask in (
+        lambda delta: f_dp(Guesses(1000, 100, 95), delta=delta),
+        lambda delta: f_dp(Guesses(1000, 100, 50), delta=delta),
+        lambda delta: f_dp(Guesses(1000, 100, 95)).epsilon_at(delta),
+        lambda delta: bdp.audits.zero_run(table, delta, family="gaussian"),
+        lambda delta: bdp.audits.zero_run(table, delta, family="gaussian", form="compositional"),
+        lambda delta: bdp.audits.compositional(table, delta, family="gaussian", overlap=0.5),
+    ):
+        with pytest.raises(bdp.InputError, match="Gaussian DP has no finite epsilon at delta = 0"):
+            ask(0)
+        assert math.isfinite(ask(1e-300).value)
+    with pytest.raises(bdp.InputError, match="has no finite epsilon at delta = 1e-06"):
+        f_dp(Guesses(1000, 100, 95), family=lambda parameter: ApproxDP(parameter, 1e-5), delta=1e-6)
+    assert f_dp(Guesses(1000, 100, 95), family="laplace", delta=0).value > 1
+    assert f_dp(Guesses(1000, 100, 95), family="approx", delta=0).value > 1

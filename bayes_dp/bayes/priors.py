@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 
 __all__ = ["DEFAULTS", "describe", "log_density", "parse", "prior_of", "support"]
 
@@ -54,13 +54,17 @@ def parse(text: str) -> Any:
     def number(node: ast.expr) -> float:
         try:
             value = ast.literal_eval(node)
+            plain = isinstance(value, int | float) and not isinstance(value, bool)
+            value = float(value) if plain else math.nan
         except ValueError:
-            value = None
-        if isinstance(value, bool) or not isinstance(value, int | float):
+            value = math.nan
+        except OverflowError:  # a whole number beyond the largest float
+            value = math.inf
+        if math.isnan(value):
             raise refuse(f"has the argument {ast.unparse(node)!r:.80}, which is not a number")
-        if not math.isfinite(value):
-            raise refuse(f"has the argument {ast.unparse(node)!r:.80}, which is not finite")
-        return float(value)
+        if math.isinf(value):
+            raise refuse("has an argument that is not finite")
+        return value
 
     try:
         call = ast.parse(text.strip(), mode="eval").body
@@ -73,7 +77,13 @@ def parse(text: str) -> Any:
         raise refuse(f"names {call.func.id!r}, which is not a NumPyro distribution")
     make: Any = family
     arguments = [number(a) for a in call.args]
-    named = {k.arg: number(k.value) for k in call.keywords if k.arg is not None}
+    names = [k.arg for k in call.keywords]
+    if None in names:
+        raise refuse("has arguments after **, which are not read")
+    for name in names:
+        if names.count(name) > 1:
+            raise refuse(f"gives {name!r:.80} twice")
+    named = {str(k.arg): number(k.value) for k in call.keywords}
     try:
         return make(*arguments, **named, validate_args=True)
     except (TypeError, ValueError, AttributeError) as error:
@@ -86,7 +96,7 @@ def support(parameter: str, prior: Any) -> tuple[float, float]:
 
     _, low, high = DEFAULTS[parameter]
     if not isinstance(prior, dist.Distribution):
-        raise InputError(f"the prior of {parameter} must be a NumPyro distribution or its text, not {prior!r:.80}")
+        raise InputError(f"the prior of {parameter} must be a NumPyro distribution or its text, not {show(prior)}")
     if prior.batch_shape or prior.event_shape or getattr(prior.support, "is_discrete", False):
         raise InputError(
             f"the prior of {parameter} must be a continuous distribution of one number, not {describe(prior)}"

@@ -55,6 +55,25 @@ def test_bad_text_is_refused_in_one_sentence(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("HalfNormal(**{'scale': 5})", r"has arguments after \*\*, which are not read"),
+        ("HalfNormal(1, **{})", r"has arguments after \*\*"),
+        ("HalfNormal(*[5])", "which is not a number"),
+        ("HalfNormal(scale=1, scale=2)", "gives 'scale' twice"),
+        ("Gamma(2, rate=1, rate=1)", "gives 'rate' twice"),
+        (f"HalfNormal(1{'0' * 400})", "is not finite"),
+        (f"HalfNormal(0x{'f' * 5000})", "is not finite"),
+        (f"HalfNormal({'9' * 5000})", "cannot be read"),
+    ],
+)
+def test_arguments_that_would_be_lost_are_refused(text, message):
+    with pytest.raises(bdp.InputError, match=message) as caught:
+        priors.prior_of("epsilon", text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     "prior",
     [
         dist.Normal(0.0, 1.0),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["InputError", "numbers", "one_number", "seed_of"]
+__all__ = ["InputError", "is_whole", "numbers", "one_number", "seed_of", "show", "whole_number"]
 
 
 class InputError(ValueError):
@@ -30,11 +31,12 @@ def numbers(
     """
     try:
         given = np.asarray(value)
-    except (TypeError, ValueError):  # a ragged list
+    except Exception:  # a ragged list, or a value of any class, which may raise anything
         given = np.array(None)
     if given.dtype.kind not in "iuf":
-        raise InputError(f"{name} must be numeric, not {value!r:.80}")
-    array = given.astype(np.float64)
+        raise InputError(f"{name} must be numeric, not {show(value)}")
+    with np.errstate(all="ignore"):  # an extended float beyond the range of float64 becomes inf
+        array = given.astype(np.float64)
     bad = np.isnan(array)
     bad |= (array <= low) if low_open else (array < low)
     bad |= (array >= high) if high_open else (array > high)
@@ -54,8 +56,34 @@ def one_number(name: str, value: Any, low: float = -math.inf, high: float = math
     return float(array)
 
 
+def is_whole(value: Any) -> bool:
+    """Whether `value` is an integer, which truth values, floats and spans of time are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """`value` as an int, if it is a whole number of at least `least`."""
+    if not is_whole(value) or value < least:
+        raise InputError(f"{name} must be a whole number, at least {least}, not {show(value)}")
+    return int(value)
+
+
 def seed_of(value: Any) -> int:
     """A seed: a whole number from 0 to 2**63 - 1 (same seed, same draws)."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= int(value) < 2**63:
-        raise InputError(f"seed must be a whole number from 0 to 2**63 - 1, not {value!r:.80}")
+    if not is_whole(value) or not 0 <= value < 2**63:
+        raise InputError(f"seed must be a whole number from 0 to 2**63 - 1, not {show(value)}")
     return int(value)
+
+
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 60
+
+
+def show(value: object) -> str:
+    """A value as a short piece of a one-line message."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()  # np.float64(3.5) -> 3.5
+    try:
+        return " ".join(_REPR.repr(value).split())
+    except ValueError:  # Python refuses to print integers of very many digits
+        return "a number of thousands of digits"

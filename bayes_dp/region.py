@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.checks import InputError, numbers, one_number, whole_number
 from bayes_dp.tradeoff import approx_dp as lower
 from bayes_dp.tradeoff import fraction, least, nonnegative, scalar
 
@@ -184,9 +184,7 @@ def cubature(epsilon: float, delta: float, strength: float, order: int) -> tuple
     """
     epsilon, delta = one_number("epsilon", epsilon, 0.0), one_number("delta", delta)
     strength = one_number("strength", strength)
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
-        raise InputError(f"order must be a whole number of at least 1, not {order!r:.80}")
-    nodes, weights = np.polynomial.legendre.leggauss(order)
+    nodes, weights = np.polynomial.legendre.leggauss(whole_number("order", order, 1))
     u, v = np.meshgrid((nodes + 1) / 2, (nodes + 1) / 2, indexing="ij")
     alpha, beta, log_jacobian = layer_map(u, v, epsilon, delta, strength)
     weight = np.outer(weights, weights) / 4 * np.exp(log_jacobian)

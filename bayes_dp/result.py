@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp import __version__
-from bayes_dp.checks import InputError, numbers, one_number, seed_of
+from bayes_dp.checks import InputError, numbers, one_number, seed_of, whole_number
 from bayes_dp.files import write_text_atomically
 from bayes_dp.text import Lines, columns
 
@@ -121,7 +121,7 @@ class Posterior(ABC):
             return float(low), float(high)
         if kind == "hdi":
             return self._marginal(parameter).hdi(prob)
-        raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {kind!r}")
+        raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {kind!r:.80}")
 
     def prob_above(self, value: float, parameter: str | None = None) -> float:
         """P(parameter > value | data)."""
@@ -240,6 +240,4 @@ class SampleMarginal:
 
 def check_draws(size: Any, seed: Any) -> tuple[int, int]:
     """A number of draws and a seed, checked."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise InputError(f"size must be a whole number of draws, at least 1, not {size!r:.80}")
-    return int(size), seed_of(seed)
+    return whole_number("size", size, 1), seed_of(seed)

@@ -10,7 +10,6 @@ import difflib
 import io
 import math
 import re
-import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 
 __all__ = [
     "COUNTS",
@@ -53,9 +52,6 @@ MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITIES = {sign + name: float(sign + name) for sign in ("", "+", "-") for name in ("inf", "infinity")}
-
-_REPR = reprlib.Repr()
-_REPR.maxstring = _REPR.maxother = 60
 
 
 @dataclass(frozen=True)
@@ -331,16 +327,6 @@ def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
-
-
-def show(value: object) -> str:
-    """A value as a short piece of a one-line message."""
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):
-        value = value.item()  # np.float64(3.5) -> 3.5
-    try:
-        return " ".join(_REPR.repr(value).split())
-    except ValueError:  # Python refuses to print integers of very many digits
-        return "a number of thousands of digits"
 
 
 def _whole_array(array: NDArray[Any], low: int, name: Callable[[int | None], str]) -> IntArray:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.checks import InputError, numbers, one_number, whole_number
 
 __all__ = [
     "ApproxDP",
@@ -238,8 +238,7 @@ def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon:
     1 − δ_total = (1 − δ)^k (1 − Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{total + lε}) / (1 + e^ε)^k): [KOV] Theorem 3.3,
     whose points are total = (k − 2i) ε; between them this is the profile of the same worst-case pair. k is one number.
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {k!r:.80}")
+    k = whole_number("k", k, 1)
     wrong = np.arange(k + 1.0)
     one, total = nonnegative("epsilon", epsilon)[..., None], nonnegative("total_epsilon", total_epsilon)[..., None]
     log_choose = special.gammaln(k + 1.0) - special.gammaln(wrong + 1) - special.gammaln(k - wrong + 1)

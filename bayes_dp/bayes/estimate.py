@@ -9,7 +9,7 @@ from typing import Any, Literal
 from bayes_dp.bayes.exact import exact
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.question import Strength
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior
 
@@ -74,7 +74,7 @@ def estimate(
             raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
         return exact(counts, delta, **shared)
     if method not in ("mhaar", "nuts"):
-        raise InputError(f"method must be 'exact', 'mhaar' or 'nuts', not {method!r:.80}")
+        raise InputError(f"method must be 'exact', 'mhaar' or 'nuts', not {show(method)}")
     sampler = _sampler(method)
     _check_settings(f"method={method!r}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
@@ -118,7 +118,7 @@ def _grouped(
         "aggregate": (aggregate, "mhaar"),
     }
     if form not in forms:
-        raise InputError(f"groups must be 'hierarchical' or 'aggregate', not {form!r:.80}")
+        raise InputError(f"groups must be 'hierarchical' or 'aggregate', not {show(form)}")
     answer, method_of_form = forms[form]
     if method not in (None, method_of_form):
         raise InputError(f"groups={form!r} is sampled by {method_of_form!r}, not {method!r:.80}")

@@ -30,7 +30,7 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.precision import double
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, one_number, seed_of, whole_number
 from bayes_dp.progress import bar
 
 __all__ = ["ModelDraws", "NutsSettings", "run_nuts", "sample"]
@@ -61,9 +61,7 @@ class NutsSettings:
 
     def __post_init__(self) -> None:
         for name, least in (("chains", 1), ("draws", 1), ("warmup", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{name} must be a whole number, at least {least}, not {value!r:.80}")
+            whole_number(name, getattr(self, name), least)
         one_number("target_accept", self.target_accept, 0.0, 1.0, low_open=True, high_open=True)
         seed_of(self.seed)
 

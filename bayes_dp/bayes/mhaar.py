@@ -24,7 +24,7 @@ from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, nois
 from bayes_dp.bayes.precision import double, doubled
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError, numbers, seed_of
+from bayes_dp.checks import InputError, numbers, seed_of, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.progress import bar
 from bayes_dp.region import log_layer_area
@@ -174,14 +174,14 @@ def mhaar(
     several = bool(question.likelihood.shared)  # more parameters, which mix more slowly
     settings = Settings(
         auxiliaries=auxiliaries,
-        n_auxiliaries=_whole(
+        n_auxiliaries=whole_number(
             "n_auxiliaries",
             _PAIRS_PER_BASE[auxiliaries] * (1 + several) if n_auxiliaries is None else n_auxiliaries,
             2,
         ),
-        chains=_whole("chains", chains, 1),
-        draws=_whole("draws", (20_000 if several else 4000) if draws is None else draws, 1),
-        warmup=_whole("warmup", warmup, 0),
+        chains=whole_number("chains", chains, 1),
+        draws=whole_number("draws", (20_000 if several else 4000) if draws is None else draws, 1),
+        warmup=whole_number("warmup", warmup, 0),
         seed=seed_of(seed),
         progress=progress,
     )
@@ -259,9 +259,3 @@ def _run(question: Question, settings: Settings) -> Chains:
     step = float(jnp.exp(log_scales[0, 0])) * covariances[0].factor
     states, info = jax.tree.map(lambda *parts: np.swapaxes(np.concatenate(parts), 0, 1), *kept)
     return Chains(states, info, step @ step.T)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number, at least {least}, not {value!r:.80}")
-    return int(value)

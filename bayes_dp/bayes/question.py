@@ -13,7 +13,7 @@ from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HA
 from bayes_dp.bayes.likelihoods import BINOMIAL, Counts
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.priors import describe, prior_of
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Provenance
 
@@ -125,7 +125,7 @@ def ask(
     if not hasattr(likelihood, "log_density"):
         if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
             raise InputError(
-                f"likelihood must be one of {', '.join(LIKELIHOODS)}, or a bayes_dp.Likelihood, not {likelihood!r:.80}"
+                f"likelihood must be one of {', '.join(LIKELIHOODS)}, or a bayes_dp.Likelihood, not {show(likelihood)}"
             )
         likelihood = LIKELIHOODS[likelihood]
     if isinstance(likelihood, Likelihood):
@@ -143,6 +143,6 @@ def _known(parameter: Parameter, value: Any) -> float:
 def _strength(value: Any) -> Strength:
     if isinstance(value, str):
         if value not in ("free", "tight"):
-            raise InputError(f"strength must be 'free', 'tight' or a number in [0, 1), not {value!r:.80}")
+            raise InputError(f"strength must be 'free', 'tight' or a number in [0, 1), not {show(value)}")
         return "free" if value == "free" else "tight"
     return one_number("strength", value, 0.0, 1.0, high_open=True)

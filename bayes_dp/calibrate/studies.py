@@ -17,7 +17,7 @@ from bayes_dp.calibrate.rates import interval_tasks
 from bayes_dp.calibrate.result import Row, Study, Task
 from bayes_dp.calibrate.shifted import shifted_tasks
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, one_number, seed_of, whole_number
 from bayes_dp.progress import bar
 
 __all__ = ["AUDITS", "study"]
@@ -52,8 +52,7 @@ def study(
     """
     if not isinstance(audit, str) or audit not in _TASKS:
         raise InputError(f"audit must be one of {', '.join(AUDITS)}, not {audit!r:.80}")
-    if isinstance(repetitions, bool) or not isinstance(repetitions, int | np.integer) or repetitions < 1:
-        raise InputError(f"repetitions must be a whole number, at least 1, not {repetitions!r:.80}")
+    whole_number("repetitions", repetitions, 1)
     if not (callable(progress) or progress is None or isinstance(progress, bool)):
         raise InputError(f"progress must be a function, True, False or None, not {progress!r:.80}")
     p = one_number("p", p, 0.0, 1.0, low_open=True, high_open=True)

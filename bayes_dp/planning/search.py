@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.bayes.exact import ExactPosterior, exact
 from bayes_dp.bayes.question import Question, Strength, ask
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, is_whole, one_number, seed_of, show, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.planning.limit import limit_width
 from bayes_dp.planning.result import Plan, Row, Way
@@ -72,8 +72,8 @@ def plan(
     An interrupted plan keeps the sizes that are finished, if there are any.
     """
     settings = _settings(width, prob, assurance, vary, largest, repetitions, seed)
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise InputError(f"n_jobs must be a whole number other than 0, or None, not {n_jobs!r:.80}")
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+        raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
     if not isinstance(given, ErrorCounts | Experiment):
         raise InputError(f"a plan is made from ErrorCounts or an Experiment, not from {type(given).__name__}")
     counts = given if isinstance(given, ErrorCounts) else given.no_errors()
@@ -134,17 +134,15 @@ def _settings(
     width: float, prob: float, assurance: float, vary: str, largest: float, repetitions: int, seed: int
 ) -> dict[str, Any]:
     """What does not concern the model, checked."""
-    if isinstance(repetitions, bool) or not isinstance(repetitions, int | np.integer) or repetitions < 2:
-        raise InputError(f"repetitions must be a whole number, at least 2, not {repetitions!r:.80}")
     if vary not in (*_WAYS, "both"):
-        raise InputError(f"vary must be 'challenges', 'bases' or 'both', not {vary!r:.80}")
+        raise InputError(f"vary must be 'challenges', 'bases' or 'both', not {show(vary)}")
     return {
         "width": one_number("width", width, 0.0, low_open=True, high_open=True),
         "prob": one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True),
         "assurance": one_number("assurance", assurance, 0.0, 1.0, low_open=True, high_open=True),
         "largest": one_number("largest", largest, 1.0, high_open=True),
         "vary": vary,
-        "repetitions": int(repetitions),
+        "repetitions": whole_number("repetitions", repetitions, 2),
         "seed": seed_of(seed),
     }
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.exact import ExactPosterior
 from bayes_dp.bayes.question import Question
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import one_number, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.region import sample
 
@@ -44,9 +44,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         for name in ("bases", "negatives", "positives"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be a whole number, at least 1, not {value!r:.80}")
+            whole_number(name, getattr(self, name), 1)
         for name, high in (("epsilon", 700.0), ("strength", 1.0)):
             value = getattr(self, name)
             if isinstance(value, Real):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.checks import InputError, numbers, one_number, whole_number
 from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def sbc_ranks(ranks: ArrayLike, ax: Axes | None = None, bins: int = 20, prob: fl
     values = numbers("ranks", ranks, 0.0, 1.0)
     if values.ndim != 1 or not len(values):
         raise InputError(f"ranks must be of the shape (data sets,), not {values.shape}")
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise InputError(f"bins must be a whole number, at least 2, not {bins!r:.80}")
+    whole_number("bins", bins, 2)
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     ax = axes_of(ax)
     counts, edges = np.histogram(values, bins=bins, range=(0, 1))

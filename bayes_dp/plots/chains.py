@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayes_dp import interop
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError, numbers, whole_number
 from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def rank(post: Any, ax: Axes | None = None, parameter: str | None = None, bins: 
     The chains follow each other closely if they have found the same law (Vehtari et al. 2021).
     """
     draws, name = _chains(post, parameter)
-    bins = _whole_bins(bins)
+    bins = whole_number("bins", bins, 2)
     ax = axes_of(ax)
     ranks = stats.rankdata(draws).reshape(draws.shape) / draws.size
     for chain, colour in zip(ranks, _colours(draws), strict=True):
@@ -66,8 +66,7 @@ def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = N
     The band is where 95% of the correlations of independent draws are.
     """
     draws, name = _chains(post, parameter)
-    if isinstance(lags, bool) or not isinstance(lags, int | np.integer) or lags < 1:
-        raise InputError(f"lags must be a whole number, at least 1, not {lags!r:.80}")
+    whole_number("lags", lags, 1)
     ax = axes_of(ax)
     most = min(int(lags), draws.shape[1] - 1)
     for chain, colour in zip(draws, _colours(draws), strict=True):
@@ -125,9 +124,3 @@ def _correlations(chain: Floats, most: int) -> Floats:
     spectrum = np.abs(np.fft.rfft(centred, 2 * len(chain))) ** 2
     covariance = np.fft.irfft(spectrum)[: most + 1]
     return covariance / covariance[0] if covariance[0] > 0 else np.ones(most + 1)
-
-
-def _whole_bins(bins: Any) -> int:
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise InputError(f"bins must be a whole number, at least 2, not {bins!r:.80}")
-    return int(bins)

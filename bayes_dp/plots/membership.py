@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.checks import InputError, numbers, one_number, whole_number
 from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def propensities(
         raise InputError(f"propensity must be of the shape (examples,), not {values.shape}")
     if inside.shape != values.shape or not np.isin(inside, (0, 1)).all():
         raise InputError(f"member must be truth values, or 0 and 1, one for each of the {len(values)} propensities")
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise InputError(f"bins must be a whole number, at least 2, not {bins!r:.80}")
+    whole_number("bins", bins, 2)
     if overlap is not None:
         overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
     inside = inside.astype(bool)

@@ -31,6 +31,10 @@ __all__ = ["Comparison", "Inputs", "Method", "Row", "compare", "methods", "regis
 Finding = LowerBound | CredibleInterval | Estimate | Posterior
 
 _ALL = "all"
+_LOW_END = (
+    "The lower end of a posterior is no lower bound: if every attack is the strongest possible, it may well lie above"
+    " ε, most of all with one base and many runs."
+)
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,11 @@ def compare(
         rows += _rows(method, counts, inputs, per_base)
     rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
     return Comparison(
-        rows=tuple(rows), delta=inputs.delta, confidence=inputs.confidence, design=counts.design, digest=counts.digest()
+        rows=tuple(rows),
+        delta=inputs.delta,
+        confidence=inputs.confidence,
+        design=counts.design,
+        digest=counts.digest(),
     )
 
 
@@ -193,7 +201,7 @@ def _row(name: str, base: str, found: Finding, inputs: Inputs) -> Row:
         reason = " ".join(filter(None, (found.caution, *found.warnings)))
         return Row(
             name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
-            reason, found.assumptions,
+            reason, found.assumptions, (_LOW_END, found.high_end(inputs.probability)),
         )  # fmt: skip
     if found.kind == "estimate":
         reason = " ".join(filter(None, ("It is an estimate and bounds nothing.", found.invalid, *found.warnings)))

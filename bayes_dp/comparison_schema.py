@@ -24,6 +24,7 @@ def _or_none(value: Any, low: float, high: float = math.inf) -> bool:
 
 
 _A_LINE: Wanted = (is_line, "a text of one line")
+_SENTENCES: Wanted = (lambda value: isinstance(value, list) and all(map(is_line, value)), "a list of sentences")
 _A_NUMBER: Wanted = (lambda value: _or_none(value, 0.0), "a finite number, at least 0, or null")
 _FIELDS: dict[str, Wanted] = {
     "schema": (lambda value: value == SCHEMA, f'"{SCHEMA}"'),
@@ -45,7 +46,8 @@ _ROW: dict[str, Wanted] = {
     "level": (lambda value: _or_none(value, 0.0, 1.0), "a number from 0 to 1, or null"),
     "valid": (lambda value: isinstance(value, bool), "true or false"),
     "reason": _A_LINE,
-    "assumptions": (lambda value: isinstance(value, list) and all(map(is_line, value)), "a list of sentences"),
+    "assumptions": _SENTENCES,
+    "notes": _SENTENCES,
 }
 
 

@@ -23,6 +23,7 @@ __all__ = ["Comparison", "Kind", "Row"]
 Kind = Literal["posterior", "lower_bound", "estimate", "refused"]
 
 _WORDS = {"posterior": "posterior", "lower_bound": "lower bound", "estimate": "estimate", "refused": "does not apply"}
+_LISTS = ("assumptions", "notes")  # of a row
 _HEADINGS = ("method", "base", "kind", "epsilon", "level", "valid", "notes")
 
 
@@ -41,6 +42,13 @@ class Row:
     valid: bool
     reason: str  # why it is not valid, or does not apply
     assumptions: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # what else has to be known to read the number: what its ends are, what contradicts it
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is said of the number: the reason first, then what is assumed, then the notes."""
+        said = (self.reason, *self.assumptions, *self.notes)
+        return tuple(dict.fromkeys(sentence for sentence in said if sentence))
 
 
 @dataclass(frozen=True)
@@ -70,14 +78,12 @@ class Comparison:
         return frame.astype(dict.fromkeys(numbers, float))
 
     def _cells(self) -> tuple[list[tuple[str, ...]], list[str]]:
-        """The rows as text, and the notes, which the rows refer to by their numbers from 1: what is assumed, and why a
-        row is not valid or there is none."""
+        """The rows as text, and the notes, which the rows refer to by their numbers from 1: what is assumed, why a row
+        is not valid or there is none, and what else is to be known."""
         notes: dict[str, int] = {}
         cells: list[tuple[str, ...]] = []
         for row in self.rows:
-            sentences = [row.reason] if row.reason else []
-            sentences += [s for s in row.assumptions if s != row.reason]
-            numbers = [notes.setdefault(sentence, len(notes) + 1) for sentence in sentences]
+            numbers = [notes.setdefault(sentence, len(notes) + 1) for sentence in row.sentences]
             level = "" if row.level is None else f"{100 * row.level:g}%"
             valid = "" if row.kind == "refused" else "yes" if row.valid else f"no [{numbers[0]}]"
             references = " ".join(map(str, numbers))
@@ -124,7 +130,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
-        rows = [asdict(row) | {"assumptions": list(row.assumptions)} for row in self.rows]
+        rows = [asdict(row) | {name: list(getattr(row, name)) for name in _LISTS} for row in self.rows]
         return {"schema": SCHEMA} | asdict(self) | {"rows": rows}
 
     def to_json(self, path: str | PathLike[str]) -> None:
@@ -144,7 +150,7 @@ class Comparison:
     @classmethod
     def _checked(cls, name: str, content: Any) -> Comparison:
         found = checked_comparison(name, content)
-        rows = tuple(Row(**row | {"assumptions": tuple(row["assumptions"])}) for row in found["rows"])
+        rows = tuple(Row(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
         return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows})
 
     def _title(self) -> str:

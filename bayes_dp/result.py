@@ -15,8 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, numbers, one_number, seed_of, whole_number
+from bayes_dp.data import ErrorCounts
 from bayes_dp.files import write_text_atomically
+from bayes_dp.gaussian_reading import gaussian_mu
 from bayes_dp.text import Lines, columns
+from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 
 __all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws", "finite", "show"]
 
@@ -66,6 +69,7 @@ class Posterior(ABC):
     """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength."""
 
     kind = "posterior"
+    counts: ErrorCounts  # what it was made from
     parameter: str  # "epsilon", or "delta" when ε is given
     marginals: Mapping[str, Marginal]
     provenance: Provenance
@@ -127,6 +131,34 @@ class Posterior(ABC):
         """P(parameter > value | data)."""
         return float(1.0 - self._marginal(parameter).cdf(one_number("value", value)))
 
+    # -- what its high end is worth -----------------------------------------------------------------------------
+
+    def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
+        """Where the interval would be if the noise of the training were Gaussian (`gaussian_reading.py`).
+
+        From the same counts, with equal tails. It is quick and not exact. At δ = 0 both ends are infinite.
+        """
+        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+        mu = gaussian_mu(self.counts, [(1 - prob) / 2, (1 + prob) / 2])
+        (known,) = self.provenance.known.values()
+        low, high = (epsilon_from_mu if self.parameter == "epsilon" else delta_from_mu)(mu, known)
+        return float(low), float(high)
+
+    def high_end(self, prob: float = 0.9) -> str:
+        """What the upper end of the interval presumes, and what it would be without that: a sentence."""
+        low, high = self.gaussian(prob)
+        name = "ε" if self.parameter == "epsilon" else "δ"
+        instead = (
+            "no finite ε holds for it at δ = 0, whatever the counts"
+            if math.isinf(high)
+            else f"were the noise Gaussian, the same counts would put {name} between {show(low)} and {show(high)} with"
+            f" {100 * prob:g}% probability"
+        )
+        return (
+            "The upper end presumes attacks that come near the corner of R(ε,δ), which Gaussian noise does not have:"
+            f" {instead}."
+        )
+
     # -- how it is shown and saved ------------------------------------------------------------------------------
 
     def table(self, prob: float = 0.9) -> list[dict[str, Any]]:
@@ -159,7 +191,7 @@ class Posterior(ABC):
             cells.append((row["parameter"], show(row["mean"]), show(row["sd"]), show(row["median"]), interval, hdi))
         lines = [f"Posterior given {known} ({self.provenance.method})", *columns(cells, "lrrrll")]
         lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
-        lines += [f"Warning: {sentence}" for sentence in self.warnings]
+        lines += [f"Caution: {self.high_end(prob)}", *(f"Warning: {sentence}" for sentence in self.warnings)]
         return Lines("\n".join(lines))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
@@ -169,8 +201,10 @@ class Posterior(ABC):
             "parameter": self.parameter,
             "prob": prob,
             "estimates": {row.pop("parameter"): finite(row) for row in self.table(prob)},
+            "gaussian": finite(dict(zip(("low", "high"), self.gaussian(prob), strict=True))),
             "diagnostics": finite(dict(self.diagnostics)),
             "assumptions": list(self.assumptions),
+            "cautions": [self.high_end(prob)],
             "warnings": list(self.warnings),
             "provenance": self.provenance.to_dict(),
         }

@@ -123,7 +123,7 @@ class ExactPosterior(Posterior):
                 f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
             )
-        counts = question.counts
+        self.counts = counts = question.counts
         if len(counts) > 1 and max(counts.negatives.max(), counts.positives.max()) > _CHECKED:
             self.warnings += (
                 f"a base has more than {_CHECKED} challenges, beyond which edges of the posterior can be too sharp for"

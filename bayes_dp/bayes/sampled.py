@@ -28,7 +28,7 @@ class SampledPosterior(Posterior):
     ) -> None:
         self.samples = dict(samples)
         self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in samples.items()}
-        self._counts, self._alpha, self._beta, self._stats = counts, alpha, beta, stats
+        self.counts, self._alpha, self._beta, self._stats = counts, alpha, beta, stats
 
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
@@ -38,7 +38,7 @@ class SampledPosterior(Posterior):
     def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
         """α and β, each (size, n); with the same size and seed they belong to the parameters that `draws` gives."""
         at = self._choice(size, seed)
-        n = len(self._counts)
+        n = len(self.counts)
         return self._alpha.reshape(-1, n)[at], self._beta.reshape(-1, n)[at]
 
     def _choice(self, size: int, seed: int) -> Ints:
@@ -49,4 +49,4 @@ class SampledPosterior(Posterior):
     def to_arviz(self) -> Any:
         """All draws, with the sampler's statistics as sample_stats."""
         rates = {"alpha": self._alpha, "beta": self._beta}
-        return to_arviz(self.samples | rates, self._stats, self._counts, self.provenance)
+        return to_arviz(self.samples | rates, self._stats, self.counts, self.provenance)

@@ -149,7 +149,8 @@ def _save(found: Any, folder: str) -> list[str]:
     paths = [os.path.join(folder, name) for name in _FILES]
     found.to_json(paths[0])
     frame = found.to_frame()
-    frame["assumptions"] = [" ".join(sentences) for sentences in frame["assumptions"]]
+    for column in ("assumptions", "notes"):
+        frame[column] = [" ".join(sentences) for sentences in frame[column]]
     head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Comparison</title>\n'
     page = f"{head}{found.to_html()}\n</html>\n"
     for path, text in zip(paths[1:], (frame.to_csv(index=False), page, found.to_latex() + "\n"), strict=True):

@@ -317,6 +317,7 @@ def _print_summary(post: Posterior, prob: float) -> None:
     console = Console(highlight=False)
     console.print(table)
     console.print("Assumptions:", *(f"- {sentence}" for sentence in post.assumptions), sep="\n", markup=False)
+    console.print(f"Caution: {post.high_end(prob)}", markup=False)
     for sentence in post.warnings:
         console.print(f"Warning: {sentence}", style="bold yellow", markup=False)
 

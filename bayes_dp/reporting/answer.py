@@ -45,7 +45,7 @@ def _in_short(found: Findings) -> Iterator[Piece]:
         yield Paragraph(
             f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}. {middle}", "lead"
         )
-    for sentence in found.cautions:
+    for sentence in (*found.cautions, found.posterior.high_end(found.prob)):
         yield Paragraph(shown(sentence), "warning")
     if found.cautions and found.check is not None:
         yield Paragraph("The section on whether the model fits the counts says what may be done about it.")

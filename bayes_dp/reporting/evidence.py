@@ -75,7 +75,9 @@ def _methods(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece]:
         "There are three kinds of statement, which should not be mixed. A lower bound is given by a rule that is right"
         " in the stated share of all audits, whatever the truth and whatever the strength of the attack; it says"
         " nothing of how large ε may be. A posterior says from above as well as from below where ε is believed to be,"
-        " if its model and priors are accepted. An estimate is a number of the size of ε that bounds nothing."
+        " if its model and priors are accepted. Its lower end is no lower bound: if every attack is the strongest"
+        " possible, it may well lie above ε, most of all with one base and many runs. An estimate is a number of the"
+        " size of ε that bounds nothing."
     )
     yield Paragraph(
         "To look at all bounds and then to report the largest is wrong more often than its confidence says. Choose the"
@@ -94,9 +96,7 @@ def _methods(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece]:
     notes: dict[str, int] = {}
     cells = []
     for row in rows:
-        sentences = [row.reason] if row.reason else []
-        sentences += [sentence for sentence in row.assumptions if sentence != row.reason]
-        numbers = ", ".join(str(notes.setdefault(sentence, len(notes) + 1)) for sentence in sentences)
+        numbers = ", ".join(str(notes.setdefault(sentence, len(notes) + 1)) for sentence in row.sentences)
         valid = "yes" if row.valid else f"no, see note {notes[row.reason]}"
         level = "" if row.level is None else f"{100 * row.level:g}%"
         cells.append((row.method, _KINDS[row.kind], _statement(row), level, valid, numbers))
@@ -106,7 +106,7 @@ def _methods(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece]:
         ("method", "kind", "ε", "probability or confidence", "valid", "notes"),
         tuple(cells),
     )
-    yield Paragraph("Notes to the table: what a row assumes, and why it is not valid.")
+    yield Paragraph("Notes to the table: what a row assumes, why it is not valid, and what else has to be known of it.")
     yield Items(tuple(map(shown, notes)), numbered=True)
     refused: dict[str, list[str]] = {}
     for row in comparison.rows:
@@ -269,7 +269,8 @@ def _conclusions(found: Findings) -> Iterator[Piece]:
     yield Paragraph("It may not be concluded:")
     yield Items(
         (
-            f"that ε is at most {high}. There may be a stronger attack, a worse example, or a fault in the model;",
+            f"that ε is at most {high}. There may be a stronger attack, a worse example, or a fault in the model, as"
+            " there is for Gaussian noise: its ε at a small δ lies in tails that such counts do not show;",
             f"anything about another δ than {found.delta:g}. For a smaller δ the same training has a larger ε, or the"
             " same;",
             "anything about examples unlike the bases. An example that was made to stand out may leak more;",

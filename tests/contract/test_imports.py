@@ -23,6 +23,7 @@ LAYERS = (
     ("bayes_dp.tradeoff",),
     ("bayes_dp.region",),
     ("bayes_dp.data",),
+    ("bayes_dp.gaussian_reading",),
     ("bayes_dp.guess_table", "bayes_dp.loss_table"),
     ("bayes_dp.datasets",),
     ("bayes_dp.result", "bayes_dp.interop"),

@@ -22,6 +22,7 @@ from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison_table import Comparison, Row
+from bayes_dp.contradictions import reconciled
 from bayes_dp.data import DESIGNS, ErrorCounts
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.result import Posterior
@@ -140,7 +141,7 @@ def compare(
         rows += _rows(method, counts, inputs, per_base)
     rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
     return Comparison(
-        rows=tuple(rows),
+        rows=reconciled(rows),
         delta=inputs.delta,
         confidence=inputs.confidence,
         design=counts.design,

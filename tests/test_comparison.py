@@ -133,7 +133,8 @@ def test_designs():
             (row,) = found.select(name)
             assert f'not for the design "{design}"' in row.reason
     sound = ("clopper-pearson", "accuracy", "posterior", "posterior-tight", "joint-beta")
-    assert all(row.valid == (row.method in sound) for row in table("repeated").rows)
+    rows = [row for row in table("repeated").rows if "below a valid lower bound" not in row.reason]
+    assert all(row.valid == (row.method in sound) for row in rows)
     crossed = [row for row in table("cross_fed").rows if row.kind != "refused"]
     assert crossed
     assert not any(row.valid for row in crossed)

@@ -88,6 +88,7 @@ LAYERS = (
     ("bayes_dp.bayes.likelihood_comparison",),
     ("bayes_dp.comparison_schema",),
     ("bayes_dp.comparison_table",),
+    ("bayes_dp.contradictions",),
     ("bayes_dp.comparison",),
     ("bayes_dp.calibrate.result", "bayes_dp.calibrate.mechanisms"),
     ("bayes_dp.calibrate.counts", "bayes_dp.calibrate.extreme"),

@@ -96,8 +96,8 @@ class Posterior(ABC):
 
     def _marginal(self, parameter: str | None) -> Marginal:
         name = self.parameter if parameter is None else parameter
-        if name not in self.marginals:
-            raise InputError(f"this posterior has no parameter {name!r}; it has {', '.join(self.marginals)}")
+        if not isinstance(name, str) or name not in self.marginals:
+            raise InputError(f"this posterior has no parameter {name!r:.80}; it has {', '.join(self.marginals)}")
         return self.marginals[name]
 
     @property

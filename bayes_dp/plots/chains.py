@@ -101,16 +101,20 @@ def _chains(post: Any, parameter: str | None) -> tuple[Floats, str]:
     samples = getattr(post, "samples", None)
     if isinstance(samples, Mapping):
         name = post.parameter if parameter is None else parameter
-        if name not in samples:
-            raise InputError(f"this posterior has no parameter {name!r}; it has {', '.join(samples)}")
+        if not isinstance(name, str) or name not in samples:
+            raise InputError(f"this posterior has no parameter {name!r:.80}; it has {', '.join(samples)}")
         values = samples[name]
     elif hasattr(post, "marginals"):
         raise InputError(f"the draws of method {post.provenance.method!r} are independent and have no chains")
     else:
+        if not isinstance(post, list | tuple) and not hasattr(post, "__array__"):
+            raise InputError(f"post must be a posterior by sampling, or an array of draws, not {type(post).__name__}")
+        if parameter is not None and not isinstance(parameter, str):
+            raise InputError(f"parameter must be a name, not {parameter!r:.80}")
         name, values = parameter or "value", post
-    draws = numbers("draws", values)
+    draws = numbers("post", values)
     if draws.ndim != 2 or draws.shape[1] < _FEWEST:
-        raise InputError(f"draws must be of the shape (chains, draws), at least {_FEWEST} each, not {draws.shape}")
+        raise InputError(f"post must be draws of the shape (chains, draws), at least {_FEWEST} each, not {draws.shape}")
     return draws, name
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers
-from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained, known, label
+from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.plots.style import BLUE, CYCLE, ORANGE, axes_of, dressed, explained, known, posterior_of
+from bayes_dp.plots.style import label as letter
+from bayes_dp.table import show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,8 @@ __all__ = ["joint", "posterior", "prior_posterior"]
 
 Floats = NDArray[np.float64]
 
+_CURVE = "posterior density"  # marks the curves of `posterior` among the lines of the axes
+_COLOURS = tuple(colour for colour in CYCLE if colour != ORANGE)  # which is the prior's
 _POINTS = 600
 _DRAWS = 20_000
 _RANGES = {"epsilon": (0.0, np.inf), "delta": (0.0, 1.0), "strength": (0.0, 1.0)}  # the others may be negative
@@ -30,34 +33,74 @@ def posterior(
     ax: Axes | None = None,
     parameter: str | None = None,
     prob: float = 0.9,
-    thresholds: float | Iterable[float] = (),
+    thresholds: ArrayLike = (),
+    label: str | None = None,
+    color: Any = None,
 ) -> Axes:
     """The marginal posterior density of a parameter with its equal-tailed interval shaded, and the prior dashed.
 
     The density is a curve where the posterior knows it, otherwise a histogram of draws. At each threshold there is a
     line, and the legend says how probable it is that the parameter is above.
+
+    On axes that have a posterior already, the new one stands beside it: the limits hold both. `label` is its name in
+    the legend, by default "posterior", "posterior 2", …; `color` is by default the next one that is free.
     """
-    name = post.parameter if parameter is None else parameter
+    name = posterior_of(post).parameter if parameter is None else parameter
     low, high = post.interval(prob, parameter=name)
-    limits = np.atleast_1d(numbers("thresholds", list(thresholds) if isinstance(thresholds, Iterable) else thresholds))
+    limits = np.atleast_1d(numbers("thresholds", thresholds))
+    if limits.ndim > 1:
+        raise InputError(f"thresholds must be a number or numbers in a row, not of the shape {limits.shape}")
+    _check_look(label, color)
     ax = axes_of(ax)
+    others = [line for line in ax.get_lines() if line.get_gid() == _CURVE]
+    colour = _COLOURS[len(others) % len(_COLOURS)] if color is None else color
+    curve = label or (f"posterior {len(others) + 1}" if others else "posterior")
     start, end = _span(post, name)
     if limits.size:
         start, end = min(start, limits.min()), max(end, limits.max() + 0.03 * (end - start))
     x, density = _density(post, name, start, end)
-    ax.plot(x, density, color=BLUE, linewidth=1.6, label="posterior")
-    _shade(ax, x, density, (low, high), f"{prob * 100:g}%: {low:.3g} to {high:.3g}")
-    prior = _prior(post, name)
-    if prior is not None:
-        ax.plot(x, prior.density(x), color=ORANGE, linewidth=1.3, linestyle="--", label="prior")
-    for limit, style in zip(limits, ("-", "--", ":", "-.") * limits.size, strict=False):
-        words = f"P({label(name)} > {limit:g}) {_in_words(post.prob_above(limit, name))}"
-        ax.vlines(limit, 0, 1.05 * density.max(), color="black", linewidth=0.9, linestyle=style, label=words)
-    dressed(ax, label(name, short=False), "density", f"Posterior of {label(name)} given {known(post)}")
+    ax.plot(x, density, color=colour, linewidth=1.6, label=curve, gid=_CURVE)
+    _shade(ax, x, density, (low, high), f"{prob * 100:g}%: {low:.3g} to {high:.3g}", colour)
+    if others:
+        before = ax.get_xlim()
+        start, end = min(start, before[0]), max(end, before[1])
     ax.set_xlim(start, end)
-    ax.set_ylim(0, (1.3 + 0.1 * limits.size) * density.max())  # leaves room for the legend
+    _draw_prior(ax, post, name, f"prior of {curve}" if others else "prior", colour if others else ORANGE)
+    lines = colour if others else "black"
+    for limit, style in zip(limits, ("-", "--", ":", "-.") * limits.size, strict=False):
+        words = f"P({letter(name)} > {limit:g}) {_in_words(post.prob_above(limit, name))}"
+        ax.vlines(limit, 0, 1.05 * density.max(), color=lines, linewidth=0.9, linestyle=style, label=words)
+    title = f"Posterior of {letter(name)}"
+    given = f"{title} given {known(post)}"
+    dressed(ax, letter(name, short=False), "density", title if others and ax.get_title() != given else given)
+    tallest = max(density.max(), *(np.max(line.get_ydata()) for line in others), 0.0)
+    entries = len(ax.get_legend_handles_labels()[1])
+    ax.set_ylim(0, (1.3 + 0.1 * max(entries - 3, 0)) * tallest)  # leaves room for the legend
     explained(ax)
     return ax
+
+
+def _check_look(label: Any, color: Any) -> None:
+    from matplotlib.colors import is_color_like
+
+    if label is not None and not isinstance(label, str):
+        raise InputError(f"label must be text, not {show(label)}")
+    if color is not None and not is_color_like(color):
+        raise InputError(f"color must be a colour as Matplotlib writes it, not {show(color)}")
+
+
+def _draw_prior(ax: Axes, post: Posterior, name: str, words: str, colour: Any) -> None:
+    """The prior along the whole axis, once for all posteriors on these axes that have it."""
+    prior = _prior(post, name)
+    if prior is None:
+        return
+    mark = f"prior {post.provenance.priors[name]}"
+    for line in ax.get_lines():
+        if line.get_gid() == mark:
+            words, colour = str(line.get_label()), line.get_color()
+            line.remove()
+    x = np.linspace(*ax.get_xlim(), 2 * _POINTS + 1)[1::2]
+    ax.plot(x, prior.density(x), color=colour, linewidth=1.3, linestyle="--", label=words, gid=mark)
 
 
 def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | None = None, prob: float = 0.9) -> Axes:
@@ -65,7 +108,8 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
 
     The bars below are the equal-tailed intervals, with a dot at the median.
     """
-    name = post.parameter if parameter is None else parameter
+    name = posterior_of(post).parameter if parameter is None else parameter
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     ends = np.array([(1 - prob) / 2, 0.5, (1 + prob) / 2])
     after = post.interval(prob, parameter=name)
     prior = _prior(post, name)
@@ -89,7 +133,7 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
         ax.plot([low, high], [y, y], color=colour, linewidth=2.2, solid_capstyle="butt")
         ax.plot([middle], [y], color=colour, marker="o", markersize=4)
     ax.axhline(0, color="black", linewidth=0.6)
-    dressed(ax, label(name, short=False), "density", f"Prior and posterior of {label(name)} given {known(post)}")
+    dressed(ax, letter(name, short=False), "density", f"Prior and posterior of {letter(name)} given {known(post)}")
     ax.set_xlim(start, end)
     ax.set_ylim(-0.21 * top, 1.25 * top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.25 * top])
@@ -102,7 +146,7 @@ def joint(post: Posterior, ax: Axes | None = None, *, size: int = _DRAWS, seed: 
 
     Above and beside it are the marginal densities, in axes that belong to `ax` (its `child_axes`).
     """
-    if "strength" not in post.marginals:
+    if "strength" not in posterior_of(post).marginals:
         raise InputError("the joint posterior needs a free attack strength; here the strength is fixed")
     ax = axes_of(ax, height=3.0)
     draws = post.draws(size, seed)
@@ -118,7 +162,7 @@ def joint(post: Posterior, ax: Axes | None = None, *, size: int = _DRAWS, seed: 
     )
     most = float(np.max(np.asarray(cells.get_array())))
     cells.set_clim(-0.15 * most, most)  # so that a cell with a single draw is not white
-    dressed(ax, label(post.parameter, short=False), label("strength", short=False), f"Posterior given {known(post)}")
+    dressed(ax, letter(post.parameter, short=False), letter("strength", short=False), f"Posterior given {known(post)}")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
     for name, bounds, (start, end) in (
@@ -144,13 +188,13 @@ def _in_words(probability: float) -> str:
     return "< 0.001" if probability < 0.5 else "> 0.999"
 
 
-def _shade(ax: Axes, x: Floats, density: Floats, ends: tuple[float, float], words: str) -> None:
+def _shade(ax: Axes, x: Floats, density: Floats, ends: tuple[float, float], words: str, colour: Any) -> None:
     """Fill the area under the density between two ends."""
     low, high = ends
     inside = (x > low) & (x < high)
     at_low, at_high = np.interp([low, high], x, density)
     ax.fill_between(
-        [low, *x[inside], high], [at_low, *density[inside], at_high], color=BLUE, alpha=0.25, linewidth=0, label=words
+        [low, *x[inside], high], [at_low, *density[inside], at_high], color=colour, alpha=0.25, linewidth=0, label=words
     )
 
 

@@ -15,7 +15,18 @@ from scipy import special
 from bayes_dp.attacks.lira import Curve
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
-from bayes_dp.plots.style import BLUE, CYCLE, GREY, axes_of, dressed, explained, explained_below, known, label
+from bayes_dp.plots.style import (
+    BLUE,
+    CYCLE,
+    GREY,
+    axes_of,
+    dressed,
+    explained,
+    explained_below,
+    known,
+    label,
+    posterior_of,
+)
 from bayes_dp.region import corner
 from bayes_dp.tradeoff import approx_dp
 
@@ -55,6 +66,8 @@ def roc_plane(
     if attacks is not None and not isinstance(attacks, ErrorCounts | Curve):
         raise InputError(f"attacks must be ErrorCounts or a Curve, not {type(attacks).__name__}")
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    if post is not None:
+        posterior_of(post)
     delta = post.provenance.known.get("delta") if delta is None and post is not None else delta
     if (epsilon is None) != (delta is None) and post is None:
         raise InputError(
@@ -97,20 +110,31 @@ def tradeoff(
     f falls with ε at every α, so the band is that between the ends of the interval of ε. `others` are trade-off
     functions to compare with, by the names to show.
     """
-    low, high = post.interval(prob)
-    ax = axes_of(ax)
+    low, high = posterior_of(post).interval(prob)
     alpha = _alphas()
+    curves = _curves(others, alpha)
+    ax = axes_of(ax)
     ends = [approx_dp(alpha, *_privacy(post, value)) for value in (low, post.median, high)]
     ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
     words = f"median, {label(post.parameter)} = {post.median:.3g}"
     ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=words)
-    for (name, function), colour, style in zip((others or {}).items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
-        ax.plot(alpha, function(alpha), color=colour, linewidth=1.4, linestyle=style, label=name)
+    for (name, curve), colour, style in zip(curves.items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
+        ax.plot(alpha, curve, color=colour, linewidth=1.4, linestyle=style, label=name)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":")
     dressed(ax, "false positive rate α", "least false negative rate", f"Trade-off function given {known(post)}")
     ax.set(xlim=(0, 1), ylim=(0, 1))
     explained(ax)
     return ax
+
+
+def _curves(others: Mapping[str, TradeOffFunction] | None, alpha: Floats) -> dict[str, Floats]:
+    """The values of the trade-off functions, by their names."""
+    if others is not None and not isinstance(others, Mapping):
+        raise InputError(f"others must be a mapping from names to trade-off functions, not {type(others).__name__}")
+    for name, function in (others or {}).items():
+        if not isinstance(name, str) or not callable(function):
+            raise InputError(f"others must have trade-off functions by their names, not {name!r:.40}: {function!r:.40}")
+    return {name: function(alpha) for name, function in (others or {}).items()}
 
 
 def _privacy(post: Posterior, value: float) -> tuple[float, float]:

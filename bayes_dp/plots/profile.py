@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
+from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained
 from bayes_dp.result import Posterior
 
@@ -25,13 +26,17 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
     `given` is a posterior of ε or what an audit returns; it is asked by `epsilon_at`. For a posterior by sampling each
     δ is a run of its own, so that `deltas` should be few.
     """
-    if not hasattr(given, "epsilon_at") or getattr(given, "parameter", None) == "delta":
-        raise InputError(f"epsilon_delta needs a result that has epsilon_at(delta), not {type(given).__name__}")
+    if not isinstance(given, Posterior | LowerBound | CredibleInterval | Estimate):
+        raise InputError(f"given must be a posterior, or what an audit returns, not {type(given).__name__}")
+    ask = getattr(given, "epsilon_at", None)
+    if ask is None or given.parameter == "delta":
+        raise InputError(f"given must have epsilon_at(delta), which this {given.kind} of {given.parameter} has not")
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     asked = numbers("deltas", _DELTAS if deltas is None else deltas, 0.0, 1.0, low_open=True, high_open=True)
     if asked.ndim != 1 or len(asked) < 2:
         raise InputError(f"deltas must be at least two numbers in a row, not of the shape {asked.shape}")
     asked = np.sort(asked)
-    found = [given.epsilon_at(float(delta)) for delta in asked]
+    found: Any = [ask(float(delta)) for delta in asked]
     ax = axes_of(ax)
     if isinstance(given, Posterior):
         low, high = np.array([post.interval(prob) for post in found]).T

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
+from bayes_dp.result import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from bayes_dp.result import Posterior
 
 __all__ = [
     "BLUE",
@@ -32,6 +31,7 @@ __all__ = [
     "label",
     "logarithmic",
     "panels_of",
+    "posterior_of",
 ]
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
@@ -51,6 +51,13 @@ def label(parameter: str, short: bool = True) -> str:
 def known(post: Posterior) -> str:
     """What the posterior is given: "δ = 0.001"."""
     return ", ".join(f"{label(name)} = {value:g}" for name, value in post.provenance.known.items())
+
+
+def posterior_of(post: Any, name: str = "post") -> Posterior:
+    """The posterior that is given, checked."""
+    if not isinstance(post, Posterior):
+        raise InputError(f"{name} must be a posterior, as bayes_dp.estimate gives it, not {type(post).__name__}")
+    return post
 
 
 def axes_of(ax: Any, height: float = 2.6) -> Axes:

@@ -97,10 +97,10 @@ def test_the_draws_of_the_sampler(ax):
 def test_bad_input(plot, ax, exact, sampled):
     for given, message in (
         (exact, "the draws of method 'exact' are independent and have no chains"),
-        (np.zeros(50), r"draws must be of the shape \(chains, draws\), at least 8 each, not \(50,\)"),
+        (np.zeros(50), r"post must be draws of the shape \(chains, draws\), at least 8 each, not \(50,\)"),
         (np.zeros((4, 3)), r"at least 8 each, not \(4, 3\)"),
-        (np.full((2, 20), np.nan), r"draws\[0, 0\] must lie in"),
-        ("chains", "draws must be numeric"),
+        (np.full((2, 20), np.nan), r"post\[0, 0\] must lie in"),
+        ("chains", "post must be a posterior by sampling, or an array of draws, not str"),
     ):
         with pytest.raises(InputError, match=message):
             plot(given, ax)

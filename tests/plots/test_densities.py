@@ -171,3 +171,58 @@ def test_joint_is_repeatable(exact, ax):
     first, again, other = (plots.joint(exact, ax.figure.add_subplot(), seed=s).collections[0] for s in (1, 1, 2))
     np.testing.assert_array_equal(first.get_array(), again.get_array())
     assert not np.array_equal(first.get_array(), other.get_array())
+
+
+def test_two_posteriors_on_one_axes(ax, exact):
+    """Both curves are whole, each with its own name and colour; a prior that they share is there once."""
+    wide = bdp.estimate(bdp.ErrorCounts(3, 20, 2, 20), delta=1e-3)
+    shared = bdp.estimate(bdp.ErrorCounts(3, 20, 2, 20), delta=1e-2, prior_epsilon="HalfNormal(1)")
+    plots.posterior(exact, ax)
+    narrow = ax.get_xlim(), ax.get_ylim()
+    plots.posterior(wide, ax)
+    plots.posterior(shared, ax, label="few runs", color="purple", thresholds=1.0)
+    curves = {line.get_label(): line for line in ax.get_lines()}
+    assert next(iter(curves)) == "posterior"
+    assert set(curves) == {"posterior", "posterior 2", "few runs", "prior", "prior of few runs"}
+    assert len({curves[name].get_color() for name in ("posterior", "posterior 2", "few runs", "prior")}) == 4
+    assert curves["few runs"].get_color() == curves["prior of few runs"].get_color() == "purple"
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert right > narrow[0][1]
+    for line in curves.values():
+        x, y = line.get_data()
+        assert left <= x.min()
+        assert x.max() <= right
+        if not line.get_label().startswith("prior"):
+            assert bottom <= y.min()
+            assert y.max() <= top
+            assert y[-1] < 0.1 * y.max()  # not cut off at its end
+    assert curves["prior"].get_xdata()[-1] > 0.99 * narrow[0][1]
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(words) == len(set(words))
+    assert ax.get_title() == "Posterior of ε"
+
+
+def test_the_wrong_thing_is_named(ax, exact):
+    """Counts, or a bound, where a posterior is needed: a sentence."""
+    counts = bdp.ErrorCounts(3, 20, 2, 20)
+    calls = (
+        plots.posterior, plots.prior_posterior, plots.joint, plots.tradeoff, lambda post: plots.roc_plane(post=post)
+    )  # fmt: skip
+    for call in calls:
+        for wrong in (counts, "counts.csv", 3.0, None, bdp.audits.katz(counts, 0.0)):
+            if wrong is None and call is calls[-1]:
+                continue
+            with pytest.raises(InputError, match=f"post must be a posterior, as .* not {type(wrong).__name__}"):
+                call(wrong)
+    for wrong, message in (
+        ({"label": 3}, "label must be text, not 3"),
+        ({"color": "no colour"}, "color must be a colour as Matplotlib writes it, not 'no colour'"),
+        ({"parameter": ["epsilon"]}, "this posterior has no parameter"),
+        ({"thresholds": [[1.0]]}, r"thresholds must be a number or numbers in a row, not of the shape \(1, 1\)"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plots.posterior(exact, ax, **wrong)
+    with pytest.raises(InputError, match="others must be a mapping"):
+        plots.tradeoff(exact, ax, others=[bdp.tradeoff.Gaussian(1.0)])
+    with pytest.raises(InputError, match="others must have trade-off functions by their names, not 'mine': 3"):
+        plots.tradeoff(exact, ax, others={"mine": 3})

@@ -59,6 +59,11 @@ def test_bad_deltas(exact, ax, deltas, message):
 
 
 def test_results_that_cannot_be_asked(ax, of_delta, sampled):
-    for given in (3.0, of_delta, sampled):
-        with pytest.raises(InputError, match="needs a result that has epsilon_at"):
+    for given, message in (
+        (3.0, "given must be a posterior, or what an audit returns, not float"),
+        (bdp.tradeoff.Gaussian(1.0), "not Gaussian"),
+        (of_delta, r"given must have epsilon_at\(delta\), which this posterior of delta has not"),
+        (sampled, r"given must have epsilon_at\(delta\), which this posterior of epsilon has not"),
+    ):
+        with pytest.raises(InputError, match=message):
             plots.epsilon_delta(given, ax, DELTAS)

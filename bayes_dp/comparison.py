@@ -97,7 +97,7 @@ def compare(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     posteriors: Mapping[str, Posterior] | None = None,
-    per_base: bool = True,
+    per_base: bool = False,
     names: Iterable[str] | None = None,
 ) -> Comparison:
     """One row per method and base, and one for all bases together.
@@ -112,7 +112,7 @@ def compare(
     prior_epsilon, prior_strength : of the posterior, see `estimate`.
     posteriors : further rows by name: posteriors of ε at `delta` from the same counts, such as those of `estimate` with
         another likelihood, method or treatment of groups.
-    per_base : whether there are rows for each base.
+    per_base : whether there are rows for each base too.
     names : the methods wanted, all by default.
     """
     if not isinstance(counts, ErrorCounts):

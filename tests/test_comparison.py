@@ -36,7 +36,7 @@ WAYS = {
 
 
 def table(design, delta=1e-3, confidence=0.95, **others):
-    return compare(DATA[design], delta, confidence, **others)
+    return compare(DATA[design], delta, confidence, **{"per_base": True} | others)
 
 
 # The contract of every method ----------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def needs(name):
 
 
 def answered(design, name, delta=1e-3, confidence=0.95):
-    rows = compare(DATA[design], delta, confidence, names=[name], **needs(name)).rows
+    rows = compare(DATA[design], delta, confidence, names=[name], per_base=True, **needs(name)).rows
     return {row.base: row for row in rows if row.kind != "refused"}
 
 
@@ -80,7 +80,7 @@ def test_types(design, name):
 def test_row_order_does_not_matter(design, name):
     counts = DATA[design]
     order = np.arange(len(counts))[::-1]
-    one, other = (compare(c, 1e-3, names=[name], **needs(name)) for c in (counts, counts[order]))
+    one, other = (compare(c, 1e-3, names=[name], per_base=True, **needs(name)) for c in (counts, counts[order]))
     labels = {str(i): str(j) for i, j in enumerate(order)} if counts.base is None else {}
     by_base = {row.base: row for row in other.rows}
     for row in one.rows:
@@ -151,7 +151,7 @@ def test_what_else_a_method_needs():
         (row,) = table("one_run", delta=0.0, scores=SCORES).select(name)
         assert "no finite" in row.reason
     unequal = bdp.ErrorCounts([1, 2], [10, 20], [1, 2], [10, 30])
-    rows = compare(unequal, 0.0, names=["accuracy"]).rows
+    rows = compare(unequal, 0.0, names=["accuracy"], per_base=True).rows
     assert [row.kind for row in rows] == ["lower_bound", "refused", "refused"]
     (row,) = table("one_run", baseline=BASELINE).select("panoramia")
     assert row.kind == "estimate"
@@ -237,7 +237,7 @@ def test_text():
 
 def test_html_escapes_labels_and_is_well_formed():
     evil = bdp.ErrorCounts([1, 2], 10, [3, 4], 10, base=["<script>x</script>", "a&b"])
-    found = compare(evil, 0.0, names=["clopper-pearson"])
+    found = compare(evil, 0.0, names=["clopper-pearson"], per_base=True)
     text = found.to_html()
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
@@ -259,7 +259,7 @@ def test_latex_escapes_labels():
     evil = bdp.ErrorCounts([1], 10, [3], 10, base=["a_b & 50% \\x $y$ {z} #"]).concat(
         bdp.ErrorCounts([1], 10, [3], 10, base=["~^<>"])
     )
-    text = compare(evil, 0.0, names=["katz"]).to_latex()
+    text = compare(evil, 0.0, names=["katz"], per_base=True).to_latex()
     assert r"a\_b \& 50\% \textbackslash{}x \$y\$ \{z\} \#" in text
     assert r"\textasciitilde{}\textasciicircum{}$<$$>$" in text
     for design in DATA:

@@ -84,7 +84,7 @@ def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Map
     return Findings(
         counts=counts,
         posterior=post,
-        comparison=compare(counts, delta, (1 + prob) / 2, per_base=False, posteriors=others, **priors),
+        comparison=compare(counts, delta, (1 + prob) / 2, posteriors=others, **priors),
         check=checked,
         unchecked=unchecked,
         variations=variations(post, counts, options, prob),

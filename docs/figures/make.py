@@ -66,7 +66,7 @@ def epsilon_delta() -> None:
 
 
 def forest() -> None:
-    plots.forest(bdp.compare(bdp.datasets.strong_attacks(), DELTA, per_base=False))
+    plots.forest(bdp.compare(bdp.datasets.strong_attacks(), DELTA))
 
 
 def error_curves() -> None:

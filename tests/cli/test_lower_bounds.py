@@ -53,7 +53,7 @@ def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_compare(capsys, counts):
     found = answer(capsys, "compare", counts, "--delta", "1e-3", "--bases")
-    expected = bdp.compare(bdp.ErrorCounts.from_csv(counts), 1e-3)
+    expected = bdp.compare(bdp.ErrorCounts.from_csv(counts), 1e-3, per_base=True)
     assert bdp.Comparison.from_dict(found) == expected
     code, out, err = run(capsys, "compare", counts, "--delta", "1e-3", "--bases")
     assert (code, out, err) == (0, f"{expected}\n", "")
@@ -65,7 +65,7 @@ def test_compare_one_run(capsys, counts, tmp_path):
     settings = ("--design", "one_run", "--examples", "1000", "--overlap", "0.4", "--confidence", "0.9")
     found = answer(capsys, "compare", counts, "--delta", "1e-5", *settings, "--baseline", counts)
     data = bdp.ErrorCounts.from_csv(counts, design="one_run", examples=1000)
-    expected = bdp.compare(data, 1e-5, 0.9, overlap=0.4, baseline=data, per_base=False)
+    expected = bdp.compare(data, 1e-5, 0.9, overlap=0.4, baseline=data)
     assert bdp.Comparison.from_dict(found) == expected
 
 
@@ -76,7 +76,7 @@ def test_compare_with_scores(capsys, counts, scores, tmp_path):
     shifted.to_csv(tmp_path / "shifted.csv")
     found = answer(capsys, *settings, "--scores", str(tmp_path / "shifted.csv"))
     data = bdp.ErrorCounts.from_csv(counts, design="one_run", examples=600)
-    assert bdp.Comparison.from_dict(found) == bdp.compare(data, 1e-5, scores=shifted, per_base=False)
+    assert bdp.Comparison.from_dict(found) == bdp.compare(data, 1e-5, scores=shifted)
     assert "scores.csv must have a column propensity" in fault(capsys, *settings, "--scores", scores)
 
 
@@ -103,7 +103,7 @@ def test_compare_writes_files(capsys, counts, tmp_path):
     assert code == 0
     assert sorted(path.name for path in folder.iterdir()) == [f"comparison.{s}" for s in ("csv", "html", "json", "tex")]
     assert all(str(path) in err for path in folder.iterdir())
-    expected = bdp.compare(bdp.ErrorCounts.from_csv(counts), 0.0, per_base=False)
+    expected = bdp.compare(bdp.ErrorCounts.from_csv(counts), 0.0)
     assert bdp.Comparison.from_json(folder / "comparison.json") == expected
     assert expected.to_html() in (folder / "comparison.html").read_text()
     assert (folder / "comparison.tex").read_text() == expected.to_latex() + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import pytest
 
 import bayes_dp as bdp
@@ -83,12 +84,24 @@ def test_the_truth(ax):
 
 
 def test_a_real_comparison(ax):
-    comparison = bdp.compare(bdp.ErrorCounts([5, 9], 50, [20, 11], 50), 1e-3)
+    comparison = bdp.compare(bdp.ErrorCounts([5, 9], 50, [20, 11], 50), 1e-3, per_base=True)
     plots.forest(comparison, ax)
     applies = [r for r in comparison.rows if r.kind != "refused"]
     assert len(ax.get_yticklabels()) == len(applies)
     for r, parts in zip(applies, drawn(ax), strict=True):
         assert parts["marker"].get_xdata()[0] == (r.value if r.kind == "posterior" else r.lower)
+
+
+def test_a_comparison_of_many_bases_fits_on_a_page():
+    """Rows of single bases are for those who ask for them."""
+    many = bdp.compare(
+        bdp.ErrorCounts([5] * 20, 50, [20] * 20, 50), 1e-3, names=["clopper-pearson", "katz", "accuracy"]
+    )
+    assert [row.base for row in many.rows] == ["all"] * 3
+    figure = plots.forest(many).figure
+    height = figure.get_size_inches()[1]
+    plt.close(figure)
+    assert height < 3
 
 
 def test_bad_input(ax):

@@ -33,7 +33,7 @@ def test_the_numbers_are_those_of_the_functions(hostile, counts):
     found = hostile.to_dict()
     post = bdp.estimate(counts, 1e-3)
     assert found["posterior"] == post.to_dict(0.9)
-    assert found["comparison"] == bdp.compare(counts, 1e-3, 0.95, per_base=False).to_dict()
+    assert found["comparison"] == bdp.compare(counts, 1e-3, 0.95).to_dict()
     assert found["model_check"] == bdp.check(post, seed=0).to_dict()
     assert found["data"] == counts.to_dict() | {"digest": counts.digest()}
     assert found["question"] == {"delta": 1e-3, "prob": 0.9, "seed": 0}

@@ -51,6 +51,7 @@ MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_RATE = re.compile(r"^[tf][pn]rs?(@.*)?$|rates?(\(.*\))?$|^(alpha|beta|α|β)$|percent|%")  # of a plain heading
 _INFINITIES = {sign + name: float(sign + name) for sign in ("", "+", "-") for name in ("inf", "infinity")}
 
 
@@ -347,8 +348,15 @@ def _plain(heading: str) -> str:
 
 
 def _hint(missing: Sequence[Sequence[str]], headings: Sequence[str], layout: Layout) -> str:
-    """Which of the unknown headings may be a misspelling of a missing one."""
+    """Which of the unknown headings may be a misspelling of a missing one; a rate is none of a count."""
     unknown = {_plain(heading): heading for heading in headings if not layout.is_known(heading)}
+    rates = {plain: unknown.pop(plain) for plain in list(unknown) if "fp" in layout.cells and _RATE.search(plain)}
+    if rates and {("fp",), ("fn",)} & set(missing):
+        rate = next(iter(rates.values()))
+        return (
+            f" ({show(rate)} looks like a rate, which is no count: ErrorCounts.from_rates makes counts of rates and the"
+            " numbers of challenges)"
+        )
     wanted = [alias for choice in missing for column in choice for alias in layout.headings[column]]
     pairs = [(alias, near) for alias in wanted for near in difflib.get_close_matches(alias, unknown, 1, 0.5)]
     if not pairs:

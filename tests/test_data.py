@@ -602,6 +602,18 @@ def test_empty_files(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize("rate", ["fpr", "FPR", "fp_rate", "False Positive Rate (%)", "fpr@0.1", "fprs", "alpha"])
+def test_rates_are_not_taken_for_misspelt_counts(rate):
+    content = f"{rate},n0,fnr,n1\n0.05,100,0.9,100\n"
+    with pytest.raises(InputError) as error:
+        ErrorCounts.from_csv(io.StringIO(content))
+    assert f"no column for fp, fn ({rate!r} looks like a rate" in str(error.value)
+    assert "ErrorCounts.from_rates" in str(error.value)
+    assert "meant as" not in str(error.value)
+    with pytest.raises(InputError, match=r"no column for n1 or tp; accepted"):  # n1rate is not meant as n1
+        ErrorCounts.from_csv(io.StringIO("fp,n0,fn,n1_rate,fpr\n5,100,9,1,1\n"))
+
+
 def test_headings_that_are_missing_or_misspelt(tmp_path: Path):
     accepted = (
         "; accepted headings are fp, n0, fn, n1 (or false_positives, negatives, false_negatives, positives; "

@@ -27,7 +27,7 @@ from bayes_dp.cli.options import (
     Sides,
     chosen,
 )
-from bayes_dp.cli.program import app, number, read_counts
+from bayes_dp.cli.program import app, either, number, read_counts
 
 if TYPE_CHECKING:
     from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
@@ -114,7 +114,8 @@ def one_run(
     method: Annotated[
         OneRunMethod,
         typer.Option(
-            help="The bound of Steinke et al. (binomial), that of f-DP, the better of both, or the exact one."
+            metavar=either(OneRunMethod),
+            help="The bound of Steinke et al. (binomial), that of f-DP, the better of both, or the exact one.",
         ),
     ] = OneRunMethod.best,
     confidence: Confidence = 0.95,
@@ -143,7 +144,8 @@ def f_dp(
     choice: How = None,
     sides: Side = Sides.both,
     family: Annotated[
-        Family, typer.Option(help="The family of trade-off functions that the training belongs to.")
+        Family,
+        typer.Option(metavar=either(Family), help="The family of trade-off functions that the training belongs to."),
     ] = Family.gaussian,
     tau: Annotated[
         float,
@@ -224,9 +226,9 @@ def panoramia(
 def intervals(
     file: Counts,
     delta: Delta,
-    method: Annotated[Interval, typer.Option(help="Which interval; clopper-pearson and accuracy are exact.")] = (
-        Interval.clopper_pearson
-    ),
+    method: Annotated[
+        Interval, typer.Option(metavar=either(Interval), help="Which interval; clopper-pearson and accuracy are exact.")
+    ] = Interval.clopper_pearson,
     two_sided: Annotated[
         bool, typer.Option("--two-sided", help="An upper end too, which bounds what this attack achieves.")
     ] = False,

@@ -19,7 +19,7 @@ from bayes_dp.cli.options import (
     PriorEpsilon,
     PriorStrength,
 )
-from bayes_dp.cli.program import app, make_folder, number, read_counts
+from bayes_dp.cli.program import app, either, make_folder, number, read_counts
 
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
@@ -68,7 +68,9 @@ def compare(
     ] = None,
     likelihood: Annotated[
         list[Likelihood] | None,
-        typer.Option(help="Also a posterior with this likelihood; may be given several times."),
+        typer.Option(
+            metavar=either(Likelihood), help="Also a posterior with this likelihood; may be given several times."
+        ),
     ] = None,
     bases: Annotated[bool, typer.Option("--bases", help="A row for each base too.")] = False,
     prior_epsilon: PriorEpsilon = None,

@@ -22,7 +22,7 @@ from bayes_dp.cli.options import (
     PriorStrength,
     Strength,
 )
-from bayes_dp.cli.program import Design, app, make_folder, number, read_counts, whole
+from bayes_dp.cli.program import Design, app, either, make_folder, number, read_counts, whole
 
 if TYPE_CHECKING:
     from bayes_dp.result import Posterior
@@ -86,13 +86,15 @@ def estimate(
     likelihood: Annotated[
         Likelihood,
         typer.Option(
+            metavar=either(Likelihood),
             help="Of the counts given the error rates: binomial for independent runs; the others have parameters for"
-            " the correlation of cross-fed ones."
+            " the correlation of cross-fed ones.",
         ),
     ] = Likelihood.binomial,
     method: Annotated[
         Method | None,
         typer.Option(
+            metavar=either(Method),
             show_default=False,
             help="exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov"
             " chain Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo. With --groups the"
@@ -110,6 +112,7 @@ def estimate(
     group_form: Annotated[
         GroupForm | None,
         typer.Option(
+            metavar=either(GroupForm),
             show_default=False,
             help="With --groups: hierarchical, the default, samples the rates of every base around its group's centre;"
             " aggregate, the default with --method mhaar, adds up the counts of a group, which is faster.",
@@ -120,6 +123,7 @@ def estimate(
     design: Annotated[
         Design | None,
         typer.Option(
+            metavar=either(Design),
             help="How the counts arose: from repeated, independent runs; from runs cross-fed to each other as shadow "
             "models; or from many examples judged on one model. By default as a JSON file says, or repeated.",
         ),

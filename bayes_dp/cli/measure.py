@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import app, number, whole, write_or_print
+from bayes_dp.cli.program import app, either, number, whole, write_or_print
 
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
@@ -72,8 +72,10 @@ def measure(
     method: Annotated[
         Method,
         typer.Option(
+            metavar=either(Method),
             help="Which runs the attack learns from. fast: for each run all others, so that the errors are correlated "
-            "(design cross_fed). held-out: a part of the runs, which is not counted. shadows: the runs of another file."
+            "(design cross_fed). held-out: a part of the runs, which is not counted. shadows: the runs of another"
+            " file.",
         ),
     ] = Method.fast,
     shadows: Annotated[

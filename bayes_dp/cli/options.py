@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import Design, number, whole
+from bayes_dp.cli.program import Design, either, number, whole
 
 __all__ = [
     "AsJson",
@@ -98,12 +98,13 @@ How = Annotated[
     Choice | None,
     typer.Option(
         "--choice",
+        metavar=either(Choice),
         help="How the number is chosen: fixed in advance (of one number the default), the best with a correction for"
         " looking at all (bonferroni, of several the default), on one half of the examples (split), or the best"
         " without a correction, which is marked as not valid.",
     ),
 ]
-Side = Annotated[Sides, typer.Option(help="Guess members and non-members, or members only.")]
+Side = Annotated[Sides, typer.Option(metavar=either(Sides), help="Guess members and non-members, or members only.")]
 Seed = Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the coins that break ties and split.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")]
 FailAbove = Annotated[
@@ -136,7 +137,8 @@ PriorStrength = Annotated[
     typer.Option(metavar="PRIOR", help='The same for a free strength; by default "Beta(1, 1)", the uniform one.'),
 ]
 HowCounted = Annotated[
-    Design | None, typer.Option(help="How the counts arose; by default as a JSON file says, or repeated.")
+    Design | None,
+    typer.Option(metavar=either(Design), help="How the counts arose; by default as a JSON file says, or repeated."),
 ]
 Examples = Annotated[
     int | None, typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were.")

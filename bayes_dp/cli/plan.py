@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayes_dp.cli.options import AsJson, Delta, Examples, HowCounted, PriorEpsilon, PriorStrength, number_or_text
-from bayes_dp.cli.program import app, make_folder, number, read_counts, whole
+from bayes_dp.cli.program import app, either, make_folder, number, read_counts, whole
 
 if TYPE_CHECKING:
     from bayes_dp.planning import Plan
@@ -63,7 +63,10 @@ def plan(
         ),
     ] = 0.8,
     vary: Annotated[
-        Vary, typer.Option(help="Grow by more challenges of the same bases, by more bases, or tell about both.")
+        Vary,
+        typer.Option(
+            metavar=either(Vary), help="Grow by more challenges of the same bases, by more bases, or tell about both."
+        ),
     ] = Vary.both,
     largest: Annotated[
         float, typer.Option(parser=number, metavar="F", help="How many times the first size is tried at most.")

@@ -21,7 +21,7 @@ from bayes_dp import __version__
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
 
-__all__ = ["Design", "app", "main", "make_folder", "number", "read_counts", "whole", "write_or_print"]
+__all__ = ["Design", "app", "either", "main", "make_folder", "number", "read_counts", "whole", "write_or_print"]
 
 # The base class of usage errors, to which typer gives no public name.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -46,6 +46,11 @@ def whole(text: Any) -> int:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r:.80} is not a whole number") from None
+
+
+def either(names: type[StrEnum]) -> str:
+    """What --help shows for an option that takes one of the names."""
+    return "|".join(names)
 
 
 class Design(StrEnum):

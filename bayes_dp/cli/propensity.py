@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.program import app, number, whole, write_or_print
+from bayes_dp.cli.program import app, either, number, whole, write_or_print
 
 if TYPE_CHECKING:
     from bayes_dp.guess_table import GuessTable
@@ -73,7 +73,10 @@ def propensity(
         int, typer.Option(parser=whole, metavar="N", help="Parts of the examples, each judged by the others.")
     ] = 2,
     calibration: Annotated[
-        Calibration, typer.Option(help="Of what the logistic regression says, on examples that it has not seen.")
+        Calibration,
+        typer.Option(
+            metavar=either(Calibration), help="Of what the logistic regression says, on examples that it has not seen."
+        ),
     ] = Calibration.platt,
     level: Annotated[
         float, typer.Option(parser=number, metavar="P", help="Error probability of the falsification test.")

@@ -19,7 +19,7 @@ from bayes_dp.cli.options import (
     PriorStrength,
     Strength,
 )
-from bayes_dp.cli.program import app, number, read_counts, whole, write_or_print
+from bayes_dp.cli.program import app, either, number, read_counts, whole, write_or_print
 
 __all__: list[str] = []
 
@@ -55,7 +55,11 @@ def report(
     ] = None,
     form: Annotated[
         Format | None,
-        typer.Option("--format", help="The form; by default that of the suffix of FILE, and html on standard output."),
+        typer.Option(
+            "--format",
+            metavar=either(Format),
+            help="The form; by default that of the suffix of FILE, and html on standard output.",
+        ),
     ] = None,
     prob: Annotated[
         float,
@@ -64,8 +68,12 @@ def report(
         ),
     ] = 0.9,
     strength: Strength = "free",
-    likelihood: Annotated[Likelihood, typer.Option(help="As for bayes-dp estimate.")] = Likelihood.binomial,
-    method: Annotated[Method | None, typer.Option(show_default=False, help="As for bayes-dp estimate.")] = None,
+    likelihood: Annotated[
+        Likelihood, typer.Option(metavar=either(Likelihood), help="As for bayes-dp estimate.")
+    ] = Likelihood.binomial,
+    method: Annotated[
+        Method | None, typer.Option(metavar=either(Method), show_default=False, help="As for bayes-dp estimate.")
+    ] = None,
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
     design: HowCounted = None,

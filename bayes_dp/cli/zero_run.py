@@ -9,7 +9,7 @@ import typer
 
 from bayes_dp.cli.audit import audit, each, parts, report, share
 from bayes_dp.cli.options import AsJson, Confidence, FailAbove, How, Numbers, Scores, Seed, Side, Sides, chosen
-from bayes_dp.cli.program import number, whole
+from bayes_dp.cli.program import either, number, whole
 from bayes_dp.cli.propensity import learned_for
 
 if TYPE_CHECKING:
@@ -76,16 +76,19 @@ def zero_run(
             help="Bound ε at this δ; by default 0, and for --family gaussian μ is bounded.",
         ),
     ] = None,
-    family: Annotated[Family, typer.Option(help="(ε, δ)-DP, or Gaussian DP.")] = Family.approx,
+    family: Annotated[Family, typer.Option(metavar=either(Family), help="(ε, δ)-DP, or Gaussian DP.")] = Family.approx,
     form: Annotated[
         Form | None,
-        typer.Option(help="Of the bound; by default untampered for ε at δ = 0, and tampered for all else."),
+        typer.Option(
+            metavar=either(Form), help="Of the bound; by default untampered for ε at δ = 0, and tampered for all else."
+        ),
     ] = None,
     propensity: Annotated[
         Trust,
         typer.Option(
+            metavar=either(Trust),
             help="exact: the propensities are exact; cautious: they may be more extreme than the truth, at some cost to"
-            " the untampered bound."
+            " the untampered bound.",
         ),
     ] = Trust.cautious,
     directional: Annotated[
@@ -143,7 +146,10 @@ def zero_run(
     sides: Side = Sides.both,
     ranking: Annotated[
         Ranking,
-        typer.Option(help="Prefer guesses of examples whose features tell little (aware), or rank by the score alone."),
+        typer.Option(
+            metavar=either(Ranking),
+            help="Prefer guesses of examples whose features tell little (aware), or rank by the score alone.",
+        ),
     ] = Ranking.aware,
     confidence: Confidence = 0.95,
     seed: Seed = 0,

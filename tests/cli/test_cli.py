@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import bayes_dp as bdp
 from bayes_dp import cli, data
 from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.cli.estimate import Likelihood
-from bayes_dp.cli.program import Design
+from bayes_dp.cli.program import Design, app
 from tests.cli import refusals
 
 GOOD = "fp,n0,fn,n1\n40,1000,650,1000\n12,1000,900,1000\n"
@@ -71,6 +72,22 @@ def test_help_of_estimate(capsys: pytest.CaptureFixture[str]):
     for heading in ("base,fp,n0,fn,n1", "tp,fp,tn,fn", "false_positives,negatives,false_negatives,positives"):
         assert heading in text
     assert "(ε, δ)-differential privacy" in text
+
+
+def verbs(command, name=()):
+    """The names of all verbs, those of audit too."""
+    inner = getattr(command, "commands", None)
+    return [name] if inner is None else [verb for part in inner for verb in verbs(inner[part], (*name, part))]
+
+
+@pytest.mark.parametrize("verb", verbs(typer.main.get_command(app)), ids=" ".join)
+def test_no_help_shows_types_of_python_for_an_option(capsys: pytest.CaptureFixture[str], verb: tuple[str, ...]):
+    code, out, _ = run(capsys, *verb, "--help")
+    assert code == 0
+    options = [line.split("  ")[1].strip() for line in out.splitlines() if line.startswith("  -")]
+    assert options
+    for option in options:
+        assert not set("<{") & set(option), option
 
 
 def test_the_table_in_the_help_is_one_that_is_read(counts: str, capsys: pytest.CaptureFixture[str]):

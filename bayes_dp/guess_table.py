@@ -16,6 +16,7 @@ from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.data import ErrorCounts
 from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.parsing import csv_table, file_table, frame_table, json_table
+from bayes_dp.propensity_source import GIVEN, Name, PropensitySource, named, worst
 from bayes_dp.table import (
     MEMBER_CELLS,
     MEMBER_HEADINGS,
@@ -48,6 +49,7 @@ _LAYOUT = Layout(
         "member": MEMBER_HEADINGS,
         "propensity": ("propensity",),
         "base": ("base",),
+        "propensity_source": ("propensitysource",),
     },
     cells={
         "score": Cells("d", real_number, _SCORE),
@@ -55,7 +57,7 @@ _LAYOUT = Layout(
         "propensity": Cells("d", _probability, _PROBABILITY),
     },
     needed=(("score",), ("member",)),
-    optional=("propensity", "base"),
+    optional=("propensity", "base", "propensity_source"),
     accepted="score, member (or is_member, label, membership) and, if wanted, propensity, base",
     example="score,member",
     content="scores",
@@ -69,12 +71,16 @@ class GuessTable:
     All arrays are read-only and of shape (n,). Scores are float64 and may be infinite. Members may be given as truth
     values or as 1 and 0. `propensity` is the probability, above 0 and below 1, that the example is a member given its
     features; one number may stand for all. `base` is a label for each example, such as the group that it belongs to.
+
+    `propensity_source` says where the propensities come from: "given" (the default), "learned" or "rejected". A table
+    of learned propensities, `Propensity.table`, knows more than the name, see `source`.
     """
 
     score: NDArray[np.float64]
     member: NDArray[np.bool_]
     propensity: NDArray[np.float64] | None
     base: tuple[str, ...] | None
+    propensity_source: PropensitySource | Callable[[], PropensitySource]
 
     def __init__(
         self,
@@ -82,16 +88,20 @@ class GuessTable:
         member: ArrayLike,
         propensity: ArrayLike | None = None,
         base: ArrayLike | None = None,
+        propensity_source: Name | PropensitySource | Callable[[], PropensitySource] = "given",
     ) -> None:
         given = {"score": score, "member": member, "propensity": propensity, "base": base}
         columns = {name: value for name, value in given.items() if value is not None or name in ("score", "member")}
-        self._set(_checked(Table(columns, {name: name for name in columns})))
+        known = isinstance(propensity_source, PropensitySource) or callable(propensity_source)
+        source = propensity_source if known else named(propensity_source, "propensity_source")
+        self._set(_checked(Table(columns, {name: name for name in columns})) | {"propensity_source": source})
 
     @classmethod
     def from_csv(cls, source: Source) -> GuessTable:
-        """From a CSV file (path or open file) with one row per example and headings score, member, propensity, base.
+        """From a CSV file (path or open file) with one row per example and headings score, member, propensity, base,
+        propensity_source.
 
-        The last two may be missing; is_member, label or membership stands for member too; other columns are ignored.
+        The last three may be missing; is_member, label or membership stands for member too; other columns are ignored.
         """
         return cls._new(_checked(csv_table(source, _LAYOUT)))
 
@@ -172,6 +182,15 @@ class GuessTable:
         parts = np.split(np.argsort(codes, kind="stable"), ends)
         return {name: self._rows(rows) for name, rows in zip(names, parts, strict=True)}
 
+    def rescored(self, score: ArrayLike) -> GuessTable:
+        """The same examples with other scores, (n,)."""
+        return GuessTable(score, self.member, self.propensity, self.base, self.propensity_source)
+
+    @property
+    def source(self) -> PropensitySource:
+        """Where the propensities come from. Learned ones are tested when this is asked for the first time."""
+        return self.propensity_source() if callable(self.propensity_source) else self.propensity_source
+
     def __len__(self) -> int:
         return len(self.score)
 
@@ -188,12 +207,14 @@ class GuessTable:
             content.update(self.propensity.astype("<f8").tobytes())
         if self.base is not None:
             content.update("\n".join(self.base).encode())  # a label is one line
+        if self._learned():
+            content.update(b"\nlearned")
         return content.hexdigest()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GuessTable):
             return NotImplemented
-        return self.base == other.base and all(
+        return (self.base, self._learned()) == (other.base, other._learned()) and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in ("score", "member", "propensity")
         )
 
@@ -208,7 +229,9 @@ class GuessTable:
         if self.base is not None:
             sizes["base"] = len(set(self.base))
         parts = [f"{size} {name}{'' if size == 1 else 's'}" for name, size in sizes.items()]
-        return f"GuessTable: {', '.join(parts + ['with propensities'] * (self.propensity is not None))}"
+        if self.propensity is not None:
+            parts.append(f"with {'learned ' * self._learned()}propensities")
+        return f"GuessTable: {', '.join(parts)}"
 
     @classmethod
     def _new(cls, fields: dict[str, Any]) -> GuessTable:
@@ -230,6 +253,7 @@ class GuessTable:
                 "member": self.member[rows],
                 "propensity": None if self.propensity is None else self.propensity[rows],
                 "base": None if self.base is None else tuple(map(self.base.__getitem__, rows.tolist())),
+                "propensity_source": self.propensity_source,
             }
         )
 
@@ -240,8 +264,13 @@ class GuessTable:
         place = {name: i for i, name in enumerate(dict.fromkeys(self.base))}
         return tuple(place), np.fromiter(map(place.__getitem__, self.base), np.int64, len(self))
 
+    def _learned(self) -> bool:
+        return self.propensity is not None and self.propensity_source != GIVEN
+
     def _columns(self) -> dict[str, Any]:
-        columns = {name: getattr(self, name) for name in self.__slots__}
+        columns = {name: getattr(self, name) for name in ("score", "member", "propensity", "base")}
+        if self._learned():
+            columns["propensity_source"] = (self.source.name,) * len(self)
         return {name: values for name, values in columns.items() if values is not None}
 
 
@@ -259,7 +288,18 @@ def _checked(table: Table) -> dict[str, Any]:
             heading = table.headings["score"]
             raise InputError(f"{table.namer(name)(None)} must hold as many rows as {heading}, {n}, not {values.size}")
         fields[name] = None if values is None else values.reshape(n)
-    return fields | {"base": labels(table, "base", n, "example")}
+    return fields | {"base": labels(table, "base", n, "example"), "propensity_source": _source(table, n)}
+
+
+def _source(table: Table, n: int) -> PropensitySource:
+    """The worst of the sources that a column names for each row, or a JSON object once for all."""
+    if "propensity_source" not in table.columns:
+        return GIVEN
+    if isinstance(table.columns["propensity_source"], str):
+        return named(table.columns["propensity_source"], table.namer("propensity_source")(None))
+    names = labels(table, "propensity_source", n, "example") or ()
+    first = {name: row for row, name in reversed(list(enumerate(names)))}
+    return worst([named(name, table.namer("propensity_source")(row)) for name, row in first.items()])
 
 
 def _column(

@@ -98,7 +98,7 @@ def call_members(
         raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
     if table.propensity is None:
         raise InputError("propensity must be given, the probability of each example to be a member given its features")
-    judged = GuessTable(_adjusted(table, directional) if aware else table.score, table.member, table.propensity)
+    judged = table.rescored(_adjusted(table, directional)) if aware else table
     plan = guess(GuessTable(judged.score, judged.member), choice, sides, seed)  # the numbers of guesses, and errors
     if plan.pilot is None:
         return _calls(judged, plan, sides, seed)

@@ -19,6 +19,7 @@ number of kept guesses at half the error probability for μ. Both are valid, at 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,16 +44,23 @@ from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
 from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.guess_table import GuessTable
+from bayes_dp.propensity_source import PropensitySource
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
 from bayes_dp.tradeoff import Gaussian
 
-__all__ = ["FAR", "Trust", "trusted", "uniforms", "zero_run"]
+__all__ = ["ESTIMATED", "FAR", "Trust", "resting_on", "trusted", "uniforms", "zero_run"]
 
 FloatArray = NDArray[np.float64]
 AnyForm = Literal["untampered", "tampered", "compositional"]
 Trust = Literal["cautious", "exact"]
 
+ESTIMATED = (
+    "Learned propensities have an error of their own, which a bound from them knows of only if it is bootstrapped."
+)
+LEARNED_FOR_EXACT = (
+    'The bound holds for exact propensities, and these were learned: leave out propensity="exact", or bootstrap.'
+)
 FAR = 0.01  # propensities below this or above 1 − this: the features alone all but decide
 
 
@@ -142,7 +150,7 @@ def zero_run(
         assumptions.append("The privacy of the training is that of one member of the family, Gaussian DP.")
     if delta is not None:
         assumptions.append(f"δ = {delta:g} is known.")
-    return LowerBound(
+    bound = LowerBound(
         parameter=name,
         value=value,
         confidence=confidence,
@@ -152,6 +160,27 @@ def zero_run(
         warnings=tuple(_warnings(calls, details["mean_keep"] if parameter == "mu" else 1.0)),
         details=details,
         at=lambda d: zero_run(calls, d, **settings),
+    )
+    exact = chosen == "untampered" and directional and propensity == "exact"
+    return resting_on(bound, calls.table.source, exact=exact)
+
+
+def resting_on(
+    bound: LowerBound, source: PropensitySource, *, exact: bool = False, bootstrapped: bool = False
+) -> LowerBound:
+    """The bound with all that is to be said of the propensities that it was made with, by where they come from.
+
+    `exact` says whether the bound holds for exact propensities only, `bootstrapped` whether their error is in it.
+    """
+    if source.name == "given":
+        return bound
+    unfit = LEARNED_FOR_EXACT if exact and not bootstrapped else ""
+    return replace(
+        bound,
+        assumptions=(*bound.assumptions, *source.assumptions),
+        invalid=joined(bound.invalid, source.objection, unfit),
+        warnings=(*source.warnings, *bound.warnings, *([] if bootstrapped else [ESTIMATED])),
+        details={**bound.details, "propensities": {"source": source.name, **(source.test or {})}},
     )
 
 
@@ -247,11 +276,12 @@ def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) 
         assumptions.append(f"No example could have had a propensity further from 1/2 than the {len(calls.table)} here.")
         members = _members(calls)  # which is all that the overlap is taken from
         invalid, details = joined(members.invalid, invalid), details | members.details
-    return LowerBound(
+    bound = LowerBound(
         found.parameter, found.value, found.confidence, tuple(assumptions),
         _provenance(calls, delta, settings | {"overlap": eta}), invalid, details=details,
         at=lambda d: zero_run(calls, d, **settings),
     )  # fmt: skip
+    return bound if given is not None else resting_on(bound, calls.table.source)
 
 
 def _provenance(calls: Calls, delta: float | None, settings: dict[str, Any]) -> Provenance:

@@ -71,7 +71,7 @@ def propensity(
     ] = None,
     folds: Annotated[
         int, typer.Option(parser=whole, metavar="N", help="Parts of the examples, each judged by the others.")
-    ] = 2,
+    ] = 5,
     calibration: Annotated[
         Calibration,
         typer.Option(
@@ -79,8 +79,9 @@ def propensity(
         ),
     ] = Calibration.platt,
     level: Annotated[
-        float, typer.Option(parser=number, metavar="P", help="Error probability of the falsification test.")
-    ] = 0.05,
+        float | None,
+        typer.Option(parser=number, metavar="P", help="Error probability of the falsification test, by default 0.01."),
+    ] = None,
     seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the parts.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
     out: Annotated[
@@ -96,6 +97,7 @@ def propensity(
     from bayes_dp.checks import InputError
     from bayes_dp.files import check_writable
     from bayes_dp.propensity import falsify, fit
+    from bayes_dp.propensity.falsification import LEVEL
 
     if out is not None and os.path.splitext(out)[1].lower() != ".csv":
         raise InputError(f"--out must end in .csv, not {out!r:.80}")
@@ -108,7 +110,7 @@ def propensity(
     learned = fit(
         features, members, folds=folds, calibration=calibration.value, groups=groups, training=others, seed=seed
     )
-    tested = falsify(learned, level=level, seed=seed)
+    tested = learned.falsification if level in (None, LEVEL) else falsify(learned, level=level)
     if as_json:
         typer.echo(json.dumps({"propensity": learned.to_dict(), "falsification": tested.to_dict()}, indent=2))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from bayes_dp.cli.propensity import learned_for
 
 if TYPE_CHECKING:
     from bayes_dp.bound import LowerBound
+    from bayes_dp.cli.audit import Finding
     from bayes_dp.guess_table import GuessTable
 
 __all__: list[str] = []
@@ -40,7 +42,8 @@ from a file with a row of features for each row of FILE.
 
 \b
 Exit codes:
-  0 done, 1 the check of --fail-above failed,
+  0 done, 1 the memberships contradict the propensities, so that the bound is
+  not valid, or the check of --fail-above failed,
   2 bad input (one line on standard error says what is wrong)"""
 
 
@@ -187,7 +190,8 @@ def zero_run(
             "confidence": confidence, "seed": seed,
         }  # fmt: skip
         learned = _from_features(table, file, features, group, settings, bootstrap, jobs, checkpoint)
-        return report({"all": learned}, as_json, fail_above)
+        found: dict[str, Finding] = {"all": learned}
+        return _code(found, report(found, as_json, fail_above))
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
@@ -213,7 +217,7 @@ def zero_run(
             seed=seed,
         ),
     )
-    return report(found, as_json, fail_above, confidence)
+    return _code(found, report(found, as_json, fail_above, confidence))
 
 
 def _from_features(
@@ -226,33 +230,29 @@ def _from_features(
     jobs: int | None,
     checkpoint: str | None,
 ) -> LowerBound:
-    """The bound with propensities that are learned, and warnings of what is wrong with them."""
-    from dataclasses import replace
-
+    """The bound with propensities that are learned."""
     from bayes_dp.audits.zero_run import zero_run as bound
     from bayes_dp.checks import InputError
     from bayes_dp.propensity import bootstrap as bootstrapped
-    from bayes_dp.propensity import falsify
-    from bayes_dp.propensity.result import ESTIMATED
 
     if table.base is not None and len(set(table.base)) > 1:
         raise InputError(f"{file} must have one base for --features, not {len(set(table.base))}")
     learned = learned_for(table, file, features, group, settings["seed"])
     if replicates is None:
-        found = bound(learned.table(table.score), **settings)
-        found = replace(found, assumptions=(*found.assumptions, *learned.assumptions[1:]))
-        notes = [*learned.warnings, *found.warnings, ESTIMATED]
-    else:
-        try:
-            found = bootstrapped(
-                learned, table.score, replicates=replicates, n_jobs=jobs, checkpoint=checkpoint, **settings
-            )
-        except KeyboardInterrupt:
-            if checkpoint is not None:
-                typer.echo(f"bayes-dp: {checkpoint} keeps what is done; the same command goes on", err=True)
-            raise
-        notes = list(found.warnings)
-    tested = falsify(learned, seed=settings["seed"])
-    if tested.rejected:
-        notes.append(tested.statement())
-    return replace(found, warnings=tuple(notes))
+        return bound(learned.table(table.score), **settings)
+    try:
+        return bootstrapped(learned, table.score, replicates=replicates, n_jobs=jobs, checkpoint=checkpoint, **settings)
+    except KeyboardInterrupt:
+        if checkpoint is not None:
+            typer.echo(f"bayes-dp: {checkpoint} keeps what is done; the same command goes on", err=True)
+        raise
+
+
+def _code(found: Mapping[str, Finding], code: int) -> int:
+    """The exit code: 1 where propensities were rejected, whatever the check of the bound said."""
+    rejected = [
+        name for name, bound in found.items() if bound.details.get("propensities", {}).get("source") == "rejected"
+    ]
+    if rejected:
+        typer.echo("bayes-dp: the memberships contradict the propensities, so the bound is not valid", err=True)
+    return 1 if rejected else code

@@ -36,7 +36,7 @@ from bayes_dp.attacks.scores import Bonferroni, Fixed, Sides, Split
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.attacks.shifted import Calls, call_members
 from bayes_dp.audits.conditional import bounds_for_propensities
-from bayes_dp.audits.zero_run import Trust, uniforms, zero_run
+from bayes_dp.audits.zero_run import Trust, resting_on, uniforms, zero_run
 from bayes_dp.bound import LowerBound
 from bayes_dp.checkpoint import Checkpoint
 from bayes_dp.checks import InputError, one_number, seed_of
@@ -108,7 +108,8 @@ def bootstrap(
     if form not in (None, "untampered", "tampered"):
         raise InputError(f'form must be "untampered" or "tampered" for a bootstrap, not {show(form)}')
     chosen = Fixed(int(choice)) if isinstance(choice, int | np.integer) else Bonferroni() if choice is None else choice
-    calls = call_members(learned.table(score), chosen, sides, aware=aware, directional=directional, seed=seed)
+    table = GuessTable(score, learned.member, learned.values)  # whose learned propensities are judged at the end
+    calls = call_members(table, chosen, sides, aware=aware, directional=directional, seed=seed)
     settings: dict[str, Any] = {"family": family, "form": form, "directional": directional, "propensity": propensity}
     plain = zero_run(calls, delta, confidence=1 - p, seed=seed, **settings)
     audit = _Audit.of(calls, chosen, plain, delta)
@@ -122,11 +123,11 @@ def bootstrap(
     if audit.parameter == "mu" and delta is not None:
         details["mu"], value = value, float(Gaussian(value).epsilon_at(delta))
     low, high = (np.quantile(moved, q, method="inverted_cdf") for q in (tail, 1 - tail))
-    return LowerBound(
+    bound = LowerBound(
         parameter=plain.parameter,
         value=value,
         confidence=confidence,
-        assumptions=(*plain.assumptions, *learned.assumptions[1:], *_sentences(int(replicates), p, tail)),
+        assumptions=(*plain.assumptions, *_sentences(int(replicates), p, tail)),
         provenance=Provenance(
             "zero-run-bootstrap",
             state,
@@ -136,7 +137,7 @@ def bootstrap(
             | {"learning": dict(learned.provenance.settings)},
         ),
         invalid=plain.invalid,
-        warnings=(*learned.warnings, *plain.warnings, *([kept.problem] if kept.problem else [])),
+        warnings=(*plain.warnings, *([kept.problem] if kept.problem else [])),
         details={
             **details,
             "without_bootstrap": plain.value,
@@ -150,6 +151,7 @@ def bootstrap(
             seed=seed, n_jobs=n_jobs,
         ),
     )  # fmt: skip
+    return resting_on(bound, learned.source(), bootstrapped=True)
 
 
 def recentred(bounds: Floats, first: float) -> Floats:

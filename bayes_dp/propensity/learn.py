@@ -25,6 +25,7 @@ from bayes_dp.table import show
 __all__ = ["fit", "known"]
 
 OVERLAP = 0.01  # rows with a propensity closer to 0 or 1 than this are named
+FOLDS = 5
 FEW = 20  # members, and non-members, for each feature of a logistic regression; below, a warning
 _SHARES_DIFFER = 3.0  # standard errors
 
@@ -40,7 +41,7 @@ def fit(
     *,
     estimator: Any = None,
     calibration: Calibration = "platt",
-    folds: int = 2,
+    folds: int = FOLDS,
     groups: ArrayLike | None = None,
     training: tuple[Any, ...] | None = None,
     seed: int = 0,

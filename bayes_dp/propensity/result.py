@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_dp.audits.zero_run import ESTIMATED
 from bayes_dp.checks import InputError
 from bayes_dp.files import write_text_atomically
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.propensity.diagnostics import Diagnostics
+from bayes_dp.propensity.falsification import Falsification, falsify
 from bayes_dp.propensity.learning import Classifier, Fitted, Logistic, Task
+from bayes_dp.propensity_source import GIVEN, PropensitySource
 from bayes_dp.result import Provenance, finite, show
 from bayes_dp.table import csv_text
 from bayes_dp.text import Lines, columns
 
-__all__ = ["ESTIMATED", "Origin", "Propensity"]
-
-ESTIMATED = (
-    "Learned propensities have an error of their own, which a bound from them knows of only if it is bootstrapped."
-)
+__all__ = ["Origin", "Propensity"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,30 @@ class Propensity:
         return len(self.values)
 
     def table(self, score: ArrayLike) -> GuessTable:
-        """The scores of an attack on these examples, (n,), next to memberships and propensities."""
-        return GuessTable(score, self.member, self.values)
+        """The scores of an attack on these examples, (n,), next to memberships and propensities.
+
+        The table remembers that the propensities were learned, and asks for `falsification` when it is audited.
+        """
+        return GuessTable(score, self.member, self.values, None, GIVEN if self.origin is None else self.source)
+
+    @cached_property
+    def falsification(self) -> Falsification:
+        """Do the memberships contradict the propensities? Tested when it is first asked for, and then remembered."""
+        return falsify(self)
+
+    def source(self) -> PropensitySource:
+        """What a result that rests on these propensities has to say of them."""
+        if self.origin is None:
+            return GIVEN
+        tested = self.falsification
+        outcome = {"p_value": tested.p_value, "level": tested.level, "excess": tested.excess}
+        return PropensitySource(
+            "rejected" if tested.rejected else "learned",
+            assumptions=(*self.assumptions[1:], *([] if tested.rejected else [tested.statement()])),
+            warnings=self.warnings,
+            objection=tested.statement() if tested.rejected else "",
+            test=outcome | {"statement": tested.statement()},
+        )
 
     def inside(self, edge: float) -> NDArray[np.bool_]:
         """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
@@ -114,13 +136,14 @@ class Propensity:
         write_text_atomically(path, json.dumps(self.to_dict(), indent=2) + "\n")
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Save member, propensity and fold of each example as a CSV file, atomically."""
+        """Save member, propensity, fold and the source of the propensity of each example as a CSV file, atomically."""
         write_text_atomically(path, self.csv())
 
     def csv(self) -> str:
         """The text that `to_csv` writes."""
         columns = {"member": self.member.astype(int), "propensity": self.values, "fold": self.fold}
-        return csv_text({name: values.tolist() for name, values in columns.items()})
+        lists = {name: values.tolist() for name, values in columns.items()}
+        return csv_text(lists | {"propensity_source": [self.source().name] * len(self)})
 
     def learned(self) -> Origin:
         """What the propensities were learned from; an error if they were given."""

@@ -42,7 +42,7 @@ def test_features_without_a_bootstrap(capsys):
     code, out, _ = run(capsys, *SMALL, "--seed", "2", "--json")
     found = json.loads(out)
     expected = bdp.audits.zero_run(PI.table(SCORE), choice=Fixed(80), seed=2)
-    assert (code, found["value"]) == (0, expected.value)
+    assert (code, found) == (0, {"base": "all", **expected.to_dict()})
     assert any(text.startswith("Learned propensities have an error of their own") for text in found["warnings"])
     assert any(text.startswith("Propensities were learned by logistic") for text in found["assumptions"])
 
@@ -76,15 +76,38 @@ def test_an_interruption_says_how_to_go_on(capsys, monkeypatch):
     assert run(capsys, *SMALL, "--bootstrap", "39", "--checkpoint", "kept.json") == whole
 
 
-def test_rejected_propensities_are_warned_of(capsys):
+def test_rejected_propensities_make_the_bound_invalid(capsys):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 2))
     member = rng.random(2000) < 1 / (1 + np.exp(-2 * x[:, 0] * x[:, 1]))
     bdp.GuessTable(rng.normal(size=2000), member).to_csv("scores.csv")
     np.save("bent.npy", x)
-    code, out, _ = run(capsys, "--features", "bent.npy")
-    assert code == 0
-    assert "Warning: The propensities are REJECTED" in out
+    code, out, err = run(capsys, "--features", "bent.npy")
+    assert code == 1
+    assert "NOT VALID: The propensities are REJECTED (p = " in out
+    assert err == "bayes-dp: the memberships contradict the propensities, so the bound is not valid\n"
+    code, out, _ = run(capsys, "--features", "bent.npy", "--bootstrap", "39", "--guesses", "100", "--json")
+    found = json.loads(out)
+    assert (code, found["valid"], found["details"]["propensities"]["source"]) == (1, False, "rejected")
+    np.save("member.npy", member)
+    assert cli.main(("propensity", "bent.npy", "--member", "member.npy", "-o", "pi.csv")) == 1
+    capsys.readouterr()
+    table = pd.read_csv("scores.csv").assign(**pd.read_csv("pi.csv")[["propensity", "propensity_source"]])
+    table.to_csv("scores.csv", index=False)
+    code, out, _ = run(capsys)
+    assert code == 1
+    assert "NOT VALID: The table says that its propensities were REJECTED" in out
+
+
+def test_exact_propensities_are_not_learned_ones(capsys):
+    code, out, _ = run(capsys, *SMALL, "--propensity", "exact", "--json")
+    found = json.loads(out)
+    assert (code, found["valid"]) == (0, False)
+    assert found["invalid"].startswith("The bound holds for exact propensities, and these were learned")
+    assert (
+        found["value"]
+        == bdp.audits.zero_run(fit(FRAME, MEMBER, groups=PATIENT).table(SCORE), choice=80, propensity="exact").value
+    )
 
 
 def test_faults(capsys):

@@ -209,10 +209,10 @@ def test_no_convergence_is_one_warning_of_ours():
 
 def test_few_examples_for_many_features():
     rng = np.random.default_rng(0)
-    x, member = rng.normal(size=(400, 6)), np.arange(400) % 2 == 0
-    assert fit(x[:, :5], member, seed=0).warnings == ()  # 100 members in each half
+    x, member = rng.normal(size=(400, 9)), np.arange(400) % 2 == 0
+    assert fit(x[:, :8], member, seed=0).warnings == ()  # 160 members in four parts of five
     (sentence,) = fit(x, member, seed=0).warnings
-    assert sentence.startswith("Some fit had 100 members or non-members for 6 features; below 20 for each")
+    assert sentence.startswith("Some fit had 160 members or non-members for 9 features; below 20 for each")
     assert fit(x, member, estimator=DecisionTreeClassifier(max_depth=2), seed=0).warnings == ()
 
 
@@ -224,7 +224,7 @@ def test_other_warnings_are_told_once():
 
     x, member, _ = shifted(100)
     pi = fit(x, member, estimator=Chatty(), calibration="none")
-    assert pi.warnings == ("The classifier Chatty warned: old news (2 of 2 fits).",)
+    assert pi.warnings == ("The classifier Chatty warned: old news (5 of 5 fits).",)
 
 
 def test_lost_overlap_is_named():
@@ -268,13 +268,13 @@ def test_other_shares_in_the_training_data():
     [
         ({"member": np.ones(60)}, "member must have members and non-members, but all 60 are the same"),
         ({"member": np.ones(59)}, "member must hold one value for each of the 60 examples, not the shape (59,)"),
-        ({"member": np.arange(60) < 15}, "at least 10 members are needed to learn from, but of the 30 examples"),
+        ({"member": np.arange(60) < 12}, "at least 10 members are needed to learn from, but of the 48 examples"),
         ({"folds": 1}, "folds must be a whole number from 2 to 100, not 1"),
         ({"folds": 2.5}, "folds must be a whole number from 2 to 100, not 2.5"),
         ({"calibration": "beta"}, "calibration must be 'platt', 'isotonic' or 'none', not 'beta'"),
         ({"seed": -1}, "seed must be a whole number"),
-        ({"groups": np.zeros(60)}, "folds must be at most the number of groups, 1, not 2"),
-        ({"groups": np.arange(60) // 20}, "the groups are too large to calibrate on some of them"),
+        ({"groups": np.zeros(60)}, "folds must be at most the number of groups, 1, not 5"),
+        ({"groups": np.arange(60) // 20, "folds": 2}, "the groups are too large to calibrate on some of them"),
         ({"training": np.ones((3, 2))}, "training must be a tuple (features, member)"),
         ({"training": (np.ones((30, 3)), np.arange(30) % 2)}, "both sets of features must have the same columns"),
         ({"training": (np.ones((30, 2)), np.ones(30))}, "training member must have members and non-members"),
@@ -352,7 +352,7 @@ def test_files(tmp_path):
     pi = fit(x, member)
     pi.to_csv(tmp_path / "pi.csv")
     frame = pd.read_csv(tmp_path / "pi.csv")
-    assert list(frame.columns) == ["member", "propensity", "fold"]
+    assert list(frame.columns) == ["member", "propensity", "fold", "propensity_source"]
     np.testing.assert_allclose(frame["propensity"], pi.values, rtol=1e-14)
     pi.to_json(tmp_path / "pi.json")
     assert json.loads((tmp_path / "pi.json").read_text()) == pi.to_dict()

@@ -19,7 +19,7 @@ from bayes_dp.bayes.convergence import warn
 from bayes_dp.bayes.group_model import grouped_model
 from bayes_dp.bayes.groups import Members, spread_of, sums
 from bayes_dp.bayes.hamiltonian import ModelDraws, NutsSettings, sample
-from bayes_dp.bayes.mhaar import MhaarPosterior, mhaar
+from bayes_dp.bayes.mhaar import MhaarPosterior, answer
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
 from bayes_dp.bayes.question import Question, Strength, ask
@@ -109,6 +109,7 @@ def hierarchical(
     """
     _not_tight(strength)
     question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
+    question = replace(question, grouped=counts)
     settings = NutsSettings(chains, draws, warmup, target_accept, seed, progress)
     return _sampled(_Asked(question, Members.of(counts), spread_of(spread), settings))
 
@@ -138,17 +139,19 @@ def aggregate(
         y,
         n1,
         base=[names[g] for g in range(len(names))],
-        design=counts.design if counts.design != "one_run" else "repeated",
+        design=counts.design,
+        examples=counts.examples,
     )
-    return mhaar(
+    question = ask(
         pooled,
+        "epsilon",
         delta,
-        prior_epsilon=prior_epsilon,
+        prior=prior_epsilon,
         prior_strength=prior_strength,
         strength=strength,
         likelihood=law,
-        **settings,
     )
+    return answer(replace(question, grouped=counts), **settings)
 
 
 def _not_tight(strength: Strength) -> None:

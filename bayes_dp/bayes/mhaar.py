@@ -29,7 +29,7 @@ from bayes_dp.data import ErrorCounts
 from bayes_dp.progress import bar
 from bayes_dp.region import log_layer_area
 
-__all__ = ["MhaarPosterior", "mhaar"]
+__all__ = ["MhaarPosterior", "answer", "mhaar"]
 
 Floats = NDArray[np.float64]
 
@@ -169,6 +169,30 @@ def mhaar(
         strength=strength,
         likelihood=likelihood,
     )
+    return answer(
+        question,
+        auxiliaries=auxiliaries,
+        n_auxiliaries=n_auxiliaries,
+        chains=chains,
+        draws=draws,
+        warmup=warmup,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def answer(
+    question: Question,
+    *,
+    auxiliaries: Auxiliaries = "posterior",
+    n_auxiliaries: int | None = None,
+    chains: int = 4,
+    draws: int | None = None,
+    warmup: int = 1000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> MhaarPosterior:
+    """What `mhaar` answers to a question, with its settings."""
     if auxiliaries not in AUXILIARIES:
         raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
     several = bool(question.likelihood.shared)  # more parameters, which mix more slowly

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -37,6 +38,7 @@ class Question:
     strength: Strength
     priors: Mapping[str, Any]  # of the parameter and, if it is free, of the strength
     likelihood: Any = BINOMIAL
+    grouped: ErrorCounts | None = None  # the counts as they were given, where the model knows of their groups
 
     def privacy(self, value: Floats) -> tuple[Floats, Floats]:
         """(ε, δ) for values of the unknown parameter."""
@@ -81,18 +83,33 @@ class Question:
             " bound as the rate nears 0 or 1: that pulls ε up, by little or by very much; compare"
             " likelihood='beta_binomial'."
         )
-        return " ".join(filter(None, (design, normal if extreme else "")))
+        shared = _shared_labels(self.counts) if self.grouped is None else ""
+        return " ".join(filter(None, (design, shared, normal if extreme else "")))
 
     def provenance(self, method: str, settings: Mapping[str, Any]) -> Provenance:
         """What it takes to ask again, with the settings of the method."""
         own = self.likelihood.priors if isinstance(self.likelihood, Likelihood) else {}
         return Provenance(
             method=method,
-            digest=self.counts.digest(),
+            digest=(self.counts if self.grouped is None else self.grouped).digest(),
             known={_OTHER[self.parameter]: self.known},
             priors={name: describe(prior) for name, prior in (*self.priors.items(), *own.items())},
             settings={"strength": self.strength, "likelihood": self.likelihood.name, **settings},
         )
+
+
+def _shared_labels(counts: ErrorCounts) -> str:
+    """Why bases with the same label may not be independent, a sentence; empty where no labels are shared."""
+    for column, labels in (("group", counts.group), ("base", counts.base)):
+        often = Counter(filter(None, labels or ()))  # an empty label is none
+        if shared := sum(number for number in often.values() if number > 1):
+            given = "groups=" if column == "group" else "groups= and the labels as group"
+            return (
+                f"{shared} of the {len(counts)} bases share their {column} label with another, and were taken for"
+                f" independent all the same, so the interval may be too narrow: give {given} (on the command line"
+                f" --groups {column})."
+            )
+    return ""
 
 
 def extremes(counts: ErrorCounts) -> int:

@@ -189,6 +189,9 @@ def test_forms():
     assert sampled.to_arviz().posterior["alpha"].shape == (2, 200, 4)
     assert sampled.epsilon_at(0.1).provenance.known == {"delta": 0.1}
     first, second = sampled.epsilon_at([0.1, 0.01])
+    # Without groups= the labels that its bases share would be a reason for caution.
+    assert not sampled.caution
+    assert not any("share their" in sentence for sentence in (*sampled.assumptions, *first.assumptions))
     assert [post.provenance.known["delta"] for post in (first, second)] == [0.1, 0.01]
     np.testing.assert_array_equal(second.samples["epsilon"], sampled.samples["epsilon"])
     with pytest.raises(bdp.InputError, match=r"delta\[1\] must lie in \[0, 1\)"):
@@ -196,6 +199,7 @@ def test_forms():
     law = bdp.estimate(counts, 0.01, groups="aggregate", draws=500, progress=False)
     assert set(law.samples) == {"epsilon", "strength", "spread"}
     assert law.question.counts.base == ("g0", "g1")
+    assert not law.caution
     assert np.isfinite(bdp.check(law, size=100).elpd)
     members = Members.of(counts)
     assert Aggregate.of(members, spread_of(None)) == Aggregate.of(members, spread_of("HalfNormal(0.1)"))
@@ -219,3 +223,58 @@ def test_what_is_refused():
         bdp.estimate(counts, 0.01, groups="hierarchical", likelihood="beta_binomial")
     with pytest.raises(bdp.InputError, match="spread is for groups"):
         bdp.estimate(counts, 0.01, spread=0.1)
+
+
+# What was given is kept -----------------------------------------------------------------------------------------------
+
+FEW = {"chains": 1, "draws": 50, "warmup": 50, "progress": False}
+
+
+def rows_of(design="repeated", **labels):
+    examples = {"examples": 2000} if design == "one_run" else {}
+    return bdp.ErrorCounts([10] * 4, 100, [20] * 4, 100, design=design, **labels, **examples)
+
+
+@pytest.mark.parametrize("design", ["cross_fed", "one_run"])
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
+def test_sums_keep_the_caution_and_the_digest_of_the_counts(design):
+    counts = rows_of(design, group=["a", "a", "b", ""])
+    post = bdp.estimate(counts, 1e-3, groups="aggregate", **FEW)
+    said = {"cross_fed": "were cross-fed", "one_run": "were made on one model"}[design]
+    assert said in post.caution
+    assert post.provenance.digest == counts.digest() == post.epsilon_at(1e-4).provenance.digest
+    assert post.epsilon_at(1e-4).caution == post.caution
+    row = bdp.compare(counts, 1e-3, names="posterior", per_base=False, posteriors={"sums": post}).select("sums")[0]
+    assert said in row.reason
+    with pytest.raises(bdp.InputError, match="that of other counts"):
+        bdp.compare(rows_of(design)[:3], 1e-3, names="posterior", posteriors={"sums": post})
+
+
+# Labels that several bases share --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({}, ""),
+        ({"group": ["a", "b", "c", "d"], "base": ["1", "2", "3", "4"]}, ""),
+        ({"group": ["", "", "a", ""], "base": ["", "", "x", ""]}, ""),
+        ({"group": ["a"] * 4}, "4 of the 4 bases share their group label"),
+        ({"group": ["a", "a", "b", "c"], "base": ["x"] * 4}, "2 of the 4 bases share their group label"),
+        ({"group": ["a", "b", "c", "d"], "base": ["x", "y", "y", "x"]}, "4 of the 4 bases share their base label"),
+        ({"base": [7, 7, 8, ""]}, "2 of the 4 bases share their base label"),
+    ],
+)
+def test_bases_that_share_a_label_are_not_independent_without_a_word(labels, said):
+    counts = rows_of(**labels)
+    post = bdp.estimate(counts, 1e-3)
+    assert said in post.caution
+    assert bool(post.caution) == bool(said)
+    assert (post.caution in post.assumptions) == bool(said)
+    assert bdp.estimate(counts[:1], 1e-3).caution == ""
+    row = bdp.compare(counts, 1e-3, names="posterior", per_base=False).rows[0]
+    assert row.valid == (not said)
+    if said:
+        column = "group" if "group label" in said else "base"
+        assert f"--groups {column})" in post.caution
+        assert f"--groups {column})" in row.reason

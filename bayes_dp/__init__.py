@@ -13,6 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from bayes_dp.forks import note_forks
+
 __version__ = "0.1.0"
 
 # Public name -> the module that holds it; a value equal to the module's own name exports the module.
@@ -48,6 +50,8 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *_HOMES]
+
+note_forks()
 
 if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import attacks as attacks

@@ -47,6 +47,7 @@ from bayes_dp.checks import InputError, seed_of
 from bayes_dp.files import remove_temporary, write_bytes_atomically, write_text_if_new
 from bayes_dp.json_text import read_json
 from bayes_dp.progress import bar
+from bayes_dp.workers import pool
 from models.mlp import Weights, first_weights, loss_at, noisy, orders, train
 
 __all__ = ["PRESETS", "SIGMAS", "STARTS", "Base", "Chunk", "Settings", "bases", "chunks", "losses_of", "main", "run"]
@@ -176,7 +177,7 @@ def run(
     are there are not trained again. They are tasks of joblib, on `n_jobs` processes, or where `joblib.parallel_config`
     says, such as on a Dask cluster.
     """
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     if n_jobs == 0:
         raise InputError("the number of jobs must not be 0")
@@ -192,7 +193,7 @@ def run(
     tasks = (delayed(_task)(settings, chunk, given[chunk.base]) for chunk in todo)
     with _shown(sum(2 * (chunk.stop - chunk.first) for chunk in todo), progress) as show:
         # Unordered, so that a chunk is written as soon as it is done; here, since workers may be on other machines.
-        for chunk, losses in Parallel(n_jobs, batch_size=1, return_as="generator_unordered")(tasks):
+        for chunk, losses in pool(n_jobs, return_as="generator_unordered", batch_size=1)(tasks):
             _write(path / "chunks" / chunk.name(), losses=losses)
             show(2 * (chunk.stop - chunk.first), f"{chunk.start} first weights, base {chunk.base + 1}")
     return _collect(path, settings, [f"{i:03d}-digit{base.labels[-1]}" for i, base in enumerate(given)])

@@ -24,6 +24,7 @@ from bayes_dp.bayes.layer import fold, in_layer, log_layer_area
 from bayes_dp.bayes.likelihoods import BINOMIAL, BetaPair, Counts
 from bayes_dp.bayes.marginal import MarginalLikelihood
 from bayes_dp.bayes.question import Question
+from bayes_dp.workers import jax_must_run
 
 __all__ = ["log_likelihood", "strength_of"]
 
@@ -56,6 +57,7 @@ def strength_of(question: Question, draws: Mapping[str, Floats]) -> Floats | Non
 def _by_importance(
     likelihood: Any, counts: Counts, epsilon: Floats, delta: Floats, strength: Floats, shared: Floats, seed: int
 ) -> Floats:
+    jax_must_run()
     pair = likelihood.proposal(counts, "posterior")[0]
     u, v = qmc.Sobol(2, rng=np.random.default_rng([seed, 0])).random(_PAIRS).T
     law = [np.asarray(parameter)[:, None] for parameter in pair]

@@ -9,12 +9,15 @@ from typing import Any
 import jax
 import numpy as np
 
+from bayes_dp.workers import jax_must_run
+
 __all__ = ["double", "doubled"]
 
 
 @contextmanager
 def double() -> Iterator[None]:
     """64-bit JAX on the CPU, for the calls inside only."""
+    jax_must_run()
     with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
         yield
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.checks import InputError, show
+from bayes_dp.workers import jax_must_run
 
 __all__ = ["DEFAULTS", "describe", "log_density", "parse", "prior_of", "support"]
 
@@ -36,6 +37,7 @@ _BATCH = 1024  # densities are evaluated in blocks of one size, so that JAX comp
 
 def prior_of(parameter: str, prior: Any = None) -> Any:
     """The prior as a NumPyro distribution: the default, text such as 'Gamma(2, 1)', or the distribution itself."""
+    jax_must_run()  # which NumPyro needs for the simplest prior
     if prior is None:
         prior = DEFAULTS[parameter][0]
     if isinstance(prior, str):

@@ -23,6 +23,7 @@ from bayes_dp.planning.limit import limit_width
 from bayes_dp.planning.result import Plan, Row, Way
 from bayes_dp.planning.simulated import Experiment, Simulated
 from bayes_dp.progress import bar
+from bayes_dp.workers import pool
 
 __all__ = ["plan"]
 
@@ -175,11 +176,11 @@ class _Work:
         return self._all(self.limit, rates, experiments, "no limit to challenges")
 
     def _all(self, one: Any, arguments: Iterable[Any], experiments: Simulated, what: str) -> Floats:
-        from joblib import Parallel, delayed
+        from joblib import delayed
 
         found = []
         with bar(len(experiments), self._progress) as show:
-            parallel = Parallel(n_jobs=self._n_jobs, return_as="generator")
+            parallel = pool(self._n_jobs, return_as="generator")
             for width in parallel(delayed(one)(*each) for each in arguments):
                 found.append(width)
                 show(1, what)

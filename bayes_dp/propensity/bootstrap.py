@@ -47,6 +47,7 @@ from bayes_dp.propensity.result import Origin, Propensity
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
 from bayes_dp.tradeoff import Gaussian
+from bayes_dp.workers import pool
 
 __all__ = ["bootstrap", "recentred"]
 
@@ -295,14 +296,14 @@ def _replicates(
     progress: bool | None,
 ) -> Floats:
     """The bounds of all replicates, (K,): those in the checkpoint, and the others computed and put there."""
-    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib import delayed, effective_n_jobs
 
     done = dict(kept.done)
     left = [k for k in range(replicates) if k not in done]
     light = replace(origin, features=np.empty((0, 0)))  # what a task needs, and no more
     workers, size, saved = max(1, effective_n_jobs(n_jobs)), 1, time.monotonic()
     try:
-        with bar(replicates, progress) as move, Parallel(n_jobs=n_jobs) as parallel:
+        with bar(replicates, progress) as move, pool(n_jobs) as parallel:
             move(replicates - len(left), "bootstrap")
             while left:
                 now, left = left[: 2 * workers * size], left[2 * workers * size :]

@@ -14,9 +14,10 @@ PACKAGE = Path(bayes_dp.__file__).parent
 
 # From the bottom to the top; modules on one line are siblings, which do not import each other.
 LAYERS = (
+    ("bayes_dp.forks",),
     ("bayes_dp", "bayes_dp.bayes"),  # the version and the lazy table of public names
     ("bayes_dp.checks", "bayes_dp.beta", "bayes_dp.progress", "bayes_dp.text"),
-    ("bayes_dp.files",),
+    ("bayes_dp.files", "bayes_dp.workers"),
     ("bayes_dp.table",),
     ("bayes_dp.json_text",),
     ("bayes_dp.parsing", "bayes_dp.checkpoint"),

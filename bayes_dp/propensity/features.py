@@ -1,7 +1,9 @@
 """Features of examples: numbers in the columns of a matrix, and texts that become one column of 0 and 1 for each value.
 
 They come as an array, a DataFrame, or a file: .npy (never pickled), .csv, .tsv, .txt, .parquet. What cannot be used is
-refused by column and row: missing values, infinities, dates, and texts of so many values that they must be names.
+refused by column and row: missing values, infinities, dates, texts of so many values that they must be names, and
+texts that are numbers or look like numbers, such as 1,5 or a 5o among numbers. Where these are meant, their column has
+to be named among the `categories`. So has a column of numbers that are no amounts, such as codes.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ import csv
 import hashlib
 import importlib.util
 import io
+import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +25,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
 from bayes_dp.files import read_text
-from bayes_dp.table import MEMBER_CELLS, show
+from bayes_dp.table import MEMBER_CELLS, is_number, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["Features", "array_file", "as_features", "memberships", "read_columns", "unit_codes"]
 
 MAX_TEXTS = 50  # different texts of one column
+MAX_COLUMNS = 10_000  # a fit takes their square in memory
+
+_LIKE_A_NUMBER = re.compile(r"[+-]?[€$£]?\d[\d.,_'’ \u00a0\u202f]*([eE][+-]?\d+)?[%€$£]?")
 
 Place = Callable[[int], str]  # what a message calls a row
 
@@ -71,42 +78,97 @@ class Features:
         return content.hexdigest()
 
 
-def as_features(given: Any) -> Features:
-    """Features from an array (n, d), a DataFrame or the path of a file."""
+def as_features(given: Any, categories: Sequence[str] = ()) -> Features:
+    """Features from an array (n, d), a DataFrame or the path of a file; `categories` names columns that hold no
+    amounts, but one of some values each."""
     if isinstance(given, Features):
         return given
+    if isinstance(categories, str) or not all(isinstance(column, str) for column in categories):
+        raise InputError(f"categories must be a list of columns, not {show(categories)}")
     if isinstance(given, str | os.PathLike):
-        return read_columns(given)[0]
+        return read_columns(given, categories=categories)[0]
     import pandas as pd
 
     if isinstance(given, pd.DataFrame):
-        return _from_frame(given, lambda i: f"features, row {i}")
+        return _from_frame(given, lambda i: f"features, row {i}", "features", categories)
+    if categories:
+        raise InputError(f"features have no column {show(categories[0])}: an array has no column names")
     return _from_array(given, "features")
 
 
 def read_columns(
-    path: str | os.PathLike[str], apart: Sequence[str] = (), maybe: Sequence[str] = ()
+    path: str | os.PathLike[str], apart: Sequence[str] = (), categories: Sequence[str] = ()
 ) -> tuple[Features, dict[str, Any], Place]:
     """The features in a file, the columns named in `apart`, which are none, as arrays of shape (n,), and what a message
-    calls a row. Those named in `maybe` are taken apart too, if they are there."""
+    calls a row."""
+    table = open_columns(path)
+    taken = {column: table.column(column) for column in apart}
+    left = [column for column in table.headings if column not in taken]
+    return table.features(left, categories), taken, table.place
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What a file of features holds, before it is said which of its columns are features: a frame with headings, or the
+    `array` of an .npy file, which has none."""
+
+    name: str
+    frame: pd.DataFrame | None
+    array: NDArray[Any] | None
+    place: Place
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings; an .npy file has none."""
+        return [] if self.frame is None else list(map(str, self.frame.columns))
+
+    def __len__(self) -> int:
+        return len(self.frame if self.array is None else self.array)  # type: ignore[arg-type]
+
+    def column(self, heading: str) -> NDArray[Any]:
+        """The cells under a heading, (n,)."""
+        self._check([heading])
+        assert self.frame is not None
+        return self.frame.iloc[:, self.headings.index(heading)].to_numpy()
+
+    def rows(self, chosen: NDArray[np.intp]) -> Columns:
+        """The chosen rows in this order."""
+        frame = None if self.frame is None else self.frame.iloc[chosen]
+        array = None if self.array is None else self.array[chosen]
+        return Columns(self.name, frame, array, lambda i: self.place(int(chosen[i])))
+
+    def features(self, headings: Sequence[str], categories: Sequence[str] = ()) -> Features:
+        """The columns of these headings, or all of an .npy file, as features."""
+        self._check([*headings, *categories])
+        if self.frame is None:
+            return _from_array(self.array, self.name)
+        if not headings:
+            raise InputError(f"{self.name} has no column that is a feature, only {show(self.headings)}")
+        if outside := [column for column in categories if column not in headings]:
+            raise InputError(f"{self.name}: the column {show(outside[0])} is named as categories, but is no feature")
+        places = [self.headings.index(heading) for heading in headings]
+        return _from_frame(self.frame.iloc[:, places], self.place, self.name, categories)
+
+    def _check(self, headings: Sequence[str]) -> None:
+        for heading in headings:
+            if self.frame is None:
+                raise InputError(f"{self.name} has no column {show(heading)}: an .npy file has no column names")
+            if heading not in self.headings:
+                raise InputError(f"{self.name} has no column {show(heading)}, only {show(self.headings)}")
+
+
+def open_columns(path: str | os.PathLike[str], texts: Sequence[str] = ()) -> Columns:
+    """The columns in a file; those of a text file that are named in `texts` are not turned into numbers."""
     name = os.fspath(path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".npy":
-        if apart:
-            raise InputError(f"{name} has no column {show(apart[0])}: an .npy file has no column names")
-        return _from_array(array_file(name), name), {}, lambda i: f"{name}, row {i}"
+        return Columns(name, None, _two_dimensions(array_file(name), name), lambda i: f"{name}, row {i}")
     if suffix in (".csv", ".tsv", ".txt"):
-        frame, place = _csv(name)
-    elif suffix in (".parquet", ".pq"):
-        frame, place = _parquet(name), lambda i: f"{name}, row {i}"
-    else:
-        raise InputError(f"{show(name)} must end in .npy, .csv, .tsv, .txt or .parquet, not {show(suffix)}")
-    for column in apart:
-        if column not in frame.columns:
-            raise InputError(f"{name} has no column {show(column)}, only {show(list(frame.columns))}")
-    apart = [*apart, *(column for column in maybe if column in frame.columns and column not in apart)]
-    taken = {column: frame[column].to_numpy() for column in apart}
-    return _from_frame(frame.drop(columns=apart), place), taken, place
+        frame, place = _csv(name, texts)
+        return Columns(name, frame, None, place)
+    if suffix in (".parquet", ".pq"):
+        return Columns(name, _parquet(name), None, lambda i: f"{name}, row {i}")
+    raise InputError(f"{show(name)} must end in .npy, .csv, .tsv, .txt or .parquet, not {show(suffix)}")
 
 
 def memberships(values: Any, n: int, name: str = "member", place: Place | None = None) -> NDArray[np.bool_]:
@@ -145,41 +207,69 @@ def _from_array(given: Any, name: str) -> Features:
         array = np.asarray(given)
     except Exception:  # the value may be of any class, and so raise anything
         array = np.array(None)
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise InputError(f"{name} must be an array of numbers of the shape (examples, features), not {_kind(array)}")
+    _two_dimensions(array, name)
     names = tuple(f"{j}" for j in range(array.shape[1]))
     with np.errstate(over="ignore"):
         numbers = array.astype(np.float64)
     return _checked(names, numbers, {}, lambda i: f"{name}, row {i}", name)
 
 
-def _from_frame(frame: pd.DataFrame, place: Place) -> Features:
+def _two_dimensions(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be an array of numbers of the shape (examples, features), not {_kind(array)}")
+    if not array.size:
+        raise InputError(f"{name} must hold at least one example and one feature, not {array.shape}")
+    if array.shape[1] > MAX_COLUMNS:
+        raise InputError(f"{name} must hold at most {MAX_COLUMNS} features, not {array.shape[1]}")
+    return array
+
+
+def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequence[str]) -> Features:
+    import pandas as pd
+
+    headings = list(map(str, frame.columns))
+    if len(headings) > MAX_COLUMNS:
+        raise InputError(f"{what} must hold at most {MAX_COLUMNS} columns, not {len(headings)}")
+    if unknown := [column for column in categories if column not in headings]:
+        raise InputError(f"{what}: there is no column {show(unknown[0])}, which is named as categories")
     numbers: dict[str, NDArray[np.float64]] = {}
     texts: dict[str, NDArray[np.str_]] = {}
-    for k, heading in enumerate(map(str, frame.columns)):
+    for k, heading in enumerate(headings):
         if heading in numbers or heading in texts:
             raise InputError(f"features: there are two columns {show(heading)}")
         column = frame.iloc[:, k]
         kind = getattr(column.dtype, "kind", "O")
-        if kind in "biuf":
+        if kind in "biuf" and heading not in categories:
             numbers[heading] = column.to_numpy(np.float64, na_value=np.nan)
         elif kind in "mM":
             raise InputError(f"features: the column {show(heading)} holds dates, which must be made numbers first")
         else:
             cells = column.astype(object)
-            texts[heading] = _texts(cells.to_numpy(), cells.isna().to_numpy(bool), heading, place)
+            meant = heading in categories
+            column_texts = _texts(cells.to_numpy(), cells.isna().to_numpy(bool), heading, place, meant)
+            if not meant and not isinstance(column.dtype, pd.CategoricalDtype):
+                _no_spoilt_numbers(column_texts, heading, place)
+            texts[heading] = _few(column_texts, heading)
     matrix = np.column_stack(list(numbers.values())) if numbers else np.empty((len(frame), 0))
     return _checked(tuple(numbers), matrix, texts, place, "features")
 
 
-def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], heading: str, place: Place) -> NDArray[np.str_]:
-    """The texts of a column; whole numbers and truth values may be among them, as pandas has categories of any kind."""
+def _texts(
+    cells: NDArray[Any], missing: NDArray[np.bool_], heading: str, place: Place, meant: bool
+) -> NDArray[np.str_]:
+    """The texts of a column; whole numbers and truth values may be among them, as pandas has categories of any kind,
+    and other numbers where categories are `meant`."""
+    kinds = (str, bool, np.bool_, int, np.integer, *((float, np.floating) if meant else ()))
     if missing.any():
         raise InputError(f"{place(int(np.argmax(missing)))}: {heading} is missing")
     for i, cell in enumerate(cells):
-        if not isinstance(cell, str | bool | np.bool_ | int | np.integer):
+        if not isinstance(cell, kinds):
             raise InputError(f"{place(i)}: {heading} must be a number or a text, not {show(cell)}")
-    column = np.array([str(cell) for cell in cells], dtype=np.str_)
+    return np.array([str(cell) for cell in cells], dtype=np.str_)
+
+
+def _few(column: NDArray[np.str_], heading: str) -> NDArray[np.str_]:
+    """The texts of a column, of which there are not too many different ones."""
     values = np.unique(column)
     if len(values) > MAX_TEXTS:
         raise InputError(
@@ -187,6 +277,26 @@ def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], heading: str, place:
             f" and at most {MAX_TEXTS} can be used: leave it out, or make it numbers"
         )
     return column
+
+
+def _no_spoilt_numbers(texts: NDArray[np.str_], heading: str, place: Place) -> None:
+    """An error where texts are numbers, or look like numbers in another notation."""
+    values, at = np.unique(texts, return_inverse=True)
+    numbers = np.array([is_number(text.strip()) for text in values.tolist()])[at]
+    alike = numbers | np.array([_LIKE_A_NUMBER.fullmatch(text.strip()) is not None for text in values.tolist()])[at]
+    if not alike.any():
+        return
+    if alike.mean() < 0.5:
+        odd, wanted = alike, "a text, as most of the column is"
+    elif numbers.all():
+        odd, wanted = numbers, "a number and no text"
+    else:
+        odd, wanted = ~numbers, "a number, with a point for the decimals and without other marks"
+    i = int(np.argmax(odd))
+    raise InputError(
+        f"{place(i)}: {heading} must be {wanted}, not {show(str(texts[i]))}; if the column holds categories, name it"
+        " among the categories"
+    )
 
 
 def _checked(
@@ -201,14 +311,40 @@ def _checked(
     return Features(names, numbers, texts)
 
 
-def array_file(name: str | os.PathLike[str]) -> Any:
-    """The array in an .npy file."""
+def array_file(name: str | os.PathLike[str]) -> NDArray[Any]:
+    """The array of numbers or truth values in an .npy file; the header is judged before anything else is read."""
+    wanted = "it must be an .npy file of numbers"
     try:
-        return np.load(name, allow_pickle=False)
+        with open(name, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of NumPy, about headers by Python 2
+            shape, in_columns, kind = _npy_header(file)
+            if kind.hasobject or kind.kind not in "biuf":
+                raise InputError(f"{name} cannot be read: {wanted}, not of {kind!s:.40}")
+            size, left = math.prod(shape) * kind.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+            if size != left:
+                raise InputError(f"{name} cannot be read: it holds {left} bytes of data, and its header says {size}")
+            array = np.frombuffer(file.read(size), kind).reshape(shape, order="F" if in_columns else "C")
+    except InputError:
+        raise
     except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror or 'it is no .npy file'}") from error
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{name} cannot be read: it must be an .npy file of numbers") from error
+        raise InputError(f"{name} cannot be read: {error.strerror or wanted}") from error
+    except MemoryError as error:
+        raise InputError(f"{name} cannot be read: it does not fit into memory") from error
+    except Exception as error:  # a damaged header can raise anything
+        raise InputError(f"{name} cannot be read: {wanted}") from error
+    if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
+        raise InputError(f"{name} cannot be read: its truth values must be bytes of 0 and 1")
+    return array
+
+
+def _npy_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it is stored column by column, and type."""
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    version = np.lib.format.read_magic(file)
+    shape, in_columns, kind = read[version](file)
+    if any(length < 0 for length in shape):
+        raise ValueError("a negative length")
+    return shape, in_columns, kind
 
 
 def _parquet(name: str) -> pd.DataFrame:
@@ -224,7 +360,7 @@ def _parquet(name: str) -> pd.DataFrame:
         raise InputError(f"{name} cannot be read: {reason}") from error
 
 
-def _csv(name: str) -> tuple[pd.DataFrame, Place]:
+def _csv(name: str, texts: Sequence[str]) -> tuple[pd.DataFrame, Place]:
     """A CSV file with headings, and where its rows are; lines that start with "#" are comments."""
     import pandas as pd
 
@@ -234,11 +370,15 @@ def _csv(name: str) -> tuple[pd.DataFrame, Place]:
         raise InputError(f"{name} must hold column headings and rows of features")
     top, header = lines[0]
     separator = max(",;\t", key=header.count)
-    headings = [cell.strip() for cell in next(csv.reader([header], delimiter=separator, skipinitialspace=True))]
+    headings = [cell.strip() for cell in _cells(header, separator, f"{name}, line {top}")]
+    if len(headings) > MAX_COLUMNS:
+        raise InputError(f"{name} must hold at most {MAX_COLUMNS} columns, not {len(headings)}")
+    seen: set[str] = set()
     for k, heading in enumerate(headings):
-        if not heading or heading in headings[:k]:
+        if not heading or heading in seen:
             raise InputError(f"{name}, line {top}: column {k + 1} must have a heading of its own, not {show(heading)}")
-    if all(_is_number(heading) for heading in headings):
+        seen.add(heading)
+    if all(is_number(heading) for heading in headings):
         raise InputError(f"{name}, line {top}: column headings are needed, not the numbers {show(header)}")
     content = io.StringIO("\n".join(line for _, line in lines[1:]))
     try:
@@ -247,18 +387,19 @@ def _csv(name: str) -> tuple[pd.DataFrame, Place]:
             frame = pd.read_csv(
                 content, sep=separator, header=None, names=headings, index_col=False, skipinitialspace=True,
                 quotechar='"', low_memory=False,
+                dtype={heading: str for heading in headings if heading in texts},
             )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
-        raise InputError(f"{name} cannot be read: {_fault(lines, separator, len(headings))}") from error
+        raise InputError(f"{name} cannot be read: {_fault(name, lines, separator, len(headings))}") from error
     if len(frame) != len(lines) - 1:
-        raise InputError(f"{name} cannot be read: {_fault(lines, separator, len(headings))}")
+        raise InputError(f"{name} cannot be read: {_fault(name, lines, separator, len(headings))}")
     return frame, lambda i: f"{name}, line {lines[i + 1][0]}"
 
 
-def _fault(lines: list[tuple[int, str]], separator: str, width: int) -> str:
+def _fault(name: str, lines: list[tuple[int, str]], separator: str, width: int) -> str:
     """Which line has another number of fields than there are headings."""
     for number, line in lines[1:]:
-        cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+        cells = _cells(line, separator, f"{name}, line {number}")
         if len(cells) != width:
             return f"line {number} has {len(cells)} fields under {width} headings"
         if line.count('"') % 2:
@@ -266,12 +407,11 @@ def _fault(lines: list[tuple[int, str]], separator: str, width: int) -> str:
     return "it is no table of comma-separated values"
 
 
-def _is_number(text: str) -> bool:
+def _cells(line: str, separator: str, where: str) -> list[str]:
     try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    except csv.Error as error:
+        raise InputError(f"{where}: not a line of CSV ({error})") from error
 
 
 def _kind(array: NDArray[Any]) -> str:

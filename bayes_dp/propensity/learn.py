@@ -9,6 +9,7 @@ table = pi.table(score)
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def fit(
     estimator: Any = None,
     calibration: Calibration = "platt",
     folds: int = FOLDS,
+    categories: Sequence[str] = (),
     groups: ArrayLike | None = None,
     training: tuple[Any, ...] | None = None,
     seed: int = 0,
@@ -56,11 +58,12 @@ def fit(
         logistic regression with an L2 penalty on standardised features.
     calibration : "platt", "isotonic" or "none", on five inner parts of the rows that the classifier is fitted on.
     folds : number of parts for cross-fitting, dealt at random in equal shares of members and of non-members.
+    categories : columns of a DataFrame or file that hold categories, although they are numbers or look like numbers.
     groups : (n,) labels of examples that belong together; one group is never parted.
     training : (features, member) or (features, member, groups) of other examples to learn from, without folds.
     seed : of the parts, and of the random states that the estimator leaves open.
     """
-    given = as_features(features)
+    given = as_features(features, categories)
     n = len(given)
     truth, seed = memberships(member, n), seed_of(seed)
     _both(truth, "member")
@@ -70,7 +73,7 @@ def fit(
     every, labels, all_members = given, groups, truth
     warned: list[str] = []
     if training is not None:
-        every, all_members, labels = _with_training(given, truth, groups, training)
+        every, all_members, labels = _with_training(given, truth, categories, groups, training)
         warned += _shares(truth, all_members[n:])
     names, matrix = every.matrix()
     root = np.random.SeedSequence(seed)
@@ -128,14 +131,14 @@ def known(values: ArrayLike, member: ArrayLike) -> Propensity:
 
 
 def _with_training(
-    given: Features, truth: NDArray[np.bool_], groups: Any, training: tuple[Any, ...]
+    given: Features, truth: NDArray[np.bool_], categories: Sequence[str], groups: Any, training: tuple[Any, ...]
 ) -> tuple[Features, NDArray[np.bool_], Any]:
     """Features, members and groups of the examples and, below them, of the training data."""
     if not isinstance(training, tuple | list) or len(training) not in (2, 3):
         raise InputError("training must be a tuple (features, member) or (features, member, groups)")
     if (groups is None) == (len(training) == 3):
         raise InputError("groups must be given for the examples and for the training data, or for neither")
-    others = as_features(training[0])
+    others = as_features(training[0], categories)
     members = memberships(training[1], len(others), "training member")
     _both(members, "training member")
     labels = None

@@ -39,6 +39,7 @@ __all__ = [
     "is_number",
     "is_one_line",
     "labels",
+    "plain",
     "real_number",
     "show",
     "whole_numbers",
@@ -84,7 +85,7 @@ class Layout:
 
     def is_known(self, heading: str) -> bool:
         """Whether a heading is one of those that are read."""
-        return _plain(heading) in self.column
+        return plain(heading) in self.column
 
 
 _TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
@@ -171,15 +172,15 @@ def grouped_by(heading: str | None) -> Layout:
     """The layout of counts where the column of this heading, which must be there, holds the groups' labels."""
     if heading is None:
         return COUNTS
-    if not isinstance(heading, str) or not _plain(heading):
+    if not isinstance(heading, str) or not plain(heading):
         raise InputError(f"group must be the heading of a column, not {show(heading)}")
-    plain = _plain(heading)
-    if (meant := COUNTS.column.get(plain)) in COUNTS.cells:
+    name = plain(heading)
+    if (meant := COUNTS.column.get(name)) in COUNTS.cells:
         raise InputError(f"group must be the heading of a column of labels, not {show(heading)}, a column of counts")
-    headings = {name: known for name, known in COUNTS.headings.items() if name not in ("group", meant)}
+    headings = {column: known for column, known in COUNTS.headings.items() if column not in ("group", meant)}
     return replace(
         COUNTS,
-        headings=headings | {"group": (plain,)},
+        headings=headings | {"group": (name,)},
         needed=(*COUNTS.needed, ("group",)),
         accepted=f"{COUNTS.accepted}, and {show(heading)} for the groups",
     )
@@ -191,7 +192,7 @@ def columns_of(headings: Sequence[str], where: str, layout: Layout = COUNTS) -> 
         raise InputError(f"{where}: {len(headings)} columns are more than the {MAX_COLUMNS} that are read")
     found: dict[str, int] = {}
     for k, heading in enumerate(headings):
-        column = layout.column.get(_plain(heading), heading)
+        column = layout.column.get(plain(heading), heading)
         if column in found and column in layout.headings:
             first = found[column]
             raise InputError(
@@ -343,13 +344,14 @@ def _not_whole(place: str, low: int, value: object) -> InputError:
     return InputError(f"{place} must be a whole number from {low} to 2**53, not {show(value)}")
 
 
-def _plain(heading: str) -> str:
+def plain(heading: str) -> str:
+    """A heading in small letters, without spaces, "-" and "_"."""
     return re.sub(r"[\s_-]+", "", heading).lower()
 
 
 def _hint(missing: Sequence[Sequence[str]], headings: Sequence[str], layout: Layout) -> str:
     """Which of the unknown headings may be a misspelling of a missing one; a rate is none of a count."""
-    unknown = {_plain(heading): heading for heading in headings if not layout.is_known(heading)}
+    unknown = {plain(heading): heading for heading in headings if not layout.is_known(heading)}
     rates = {plain: unknown.pop(plain) for plain in list(unknown) if "fp" in layout.cells and _RATE.search(plain)}
     if rates and {("fp",), ("fn",)} & set(missing):
         rate = next(iter(rates.values()))

@@ -11,6 +11,7 @@ from bayes_dp.cli.program import Design, either, number, whole
 
 __all__ = [
     "AsJson",
+    "Categories",
     "Choice",
     "Confidence",
     "Counts",
@@ -18,6 +19,7 @@ __all__ = [
     "DeltaIfAny",
     "Examples",
     "FailAbove",
+    "FeatureColumns",
     "How",
     "HowCounted",
     "Likelihood",
@@ -142,6 +144,14 @@ HowCounted = Annotated[
 ]
 Examples = Annotated[
     int | None, typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were.")
+]
+FeatureColumns = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,C", help="The columns that are features; by default all that hold nothing else."),
+]
+Categories = Annotated[
+    str | None,
+    typer.Option(metavar="A,B", help="Columns that hold categories, although they are numbers or look like numbers."),
 ]
 
 

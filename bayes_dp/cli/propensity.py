@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.options import Categories, FeatureColumns
 from bayes_dp.cli.program import app, either, number, whole, write_or_print
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def propensity(
         str | None,
         typer.Option(metavar="NAME", help="A column that says which examples belong together; they are never parted."),
     ] = None,
+    feature_columns: FeatureColumns = None,
+    categories: Categories = None,
     training: Annotated[
         str | None,
         typer.Option(
@@ -94,6 +97,8 @@ def propensity(
     Prints how well the features tell members from non-members (AUC), whether propensities agree with the shares of
     members (calibration), and how near they are to 0 and 1 (overlap). Then guessers try to contradict them.
     """
+    from dataclasses import replace
+
     from bayes_dp.checks import InputError
     from bayes_dp.files import check_writable
     from bayes_dp.propensity import falsify, fit
@@ -103,13 +108,15 @@ def propensity(
         raise InputError(f"--out must end in .csv, not {out!r:.80}")
     if out is not None:
         check_writable(out)
-    features, members, groups = _read(file, member, group)
+    only, meant = _names(feature_columns), _names(categories) or []
+    features, members, groups, notes = _read(file, member, group, only, meant)
     others: tuple[Any, ...] | None = None
     if training is not None:
-        others = _read(training, member, group)[: 2 if group is None else 3]
+        others = _read(training, member, group, only, meant)[: 2 if group is None else 3]
     learned = fit(
         features, members, folds=folds, calibration=calibration.value, groups=groups, training=others, seed=seed
     )
+    learned = replace(learned, assumptions=(*learned.assumptions, *notes))
     tested = learned.falsification if level in (None, LEVEL) else falsify(learned, level=level)
     if as_json:
         typer.echo(json.dumps({"propensity": learned.to_dict(), "falsification": tested.to_dict()}, indent=2))
@@ -121,37 +128,49 @@ def propensity(
     return 1 if tested.rejected else 0
 
 
-def learned_for(table: GuessTable, scores: str, file: str, group: str | None, seed: int) -> Propensity:
-    """Propensities of the examples of a table of scores, from the features in a file with the same rows.
+def learned_for(
+    table: GuessTable, scores: str, file: str, group: str | None, only: str | None, categories: str | None, seed: int
+) -> Propensity:
+    """Propensities of the examples of a table of scores, from the features in a file."""
+    from dataclasses import replace
 
-    A column `member` of that file is no feature, but must say what the scores say.
-    """
-    import numpy as np
-
-    from bayes_dp.checks import InputError
     from bayes_dp.propensity import fit
-    from bayes_dp.propensity.features import memberships, read_columns
+    from bayes_dp.propensity.matching import matched
 
-    features, columns, place = read_columns(file, [] if group is None else [group], maybe=["member"])
-    if len(features) != len(table):
-        raise InputError(f"{file} must hold as many examples as {scores}, {len(table)}, not {len(features)}")
-    if "member" in columns:
-        stated = memberships(columns["member"], len(table), "member", place)
-        if (other := stated != table.member).any():
-            i = int(np.argmax(other))
-            raise InputError(f"{place(i)}: member must be that of {scores}, whose rows are other examples")
-    return fit(features, table.member, groups=columns.get(group) if group else None, seed=seed)
+    found = matched(table, scores, file, group=group, only=_names(only), categories=_names(categories) or ())
+    learned = fit(found.features, table.member, groups=found.groups, seed=seed)
+    return replace(learned, assumptions=(*learned.assumptions, *found.notes))
 
 
-def _read(file: str, member: str, group: str | None) -> tuple[Any, Any, Any]:
-    """Features, members and groups (or None) of a file."""
+def _names(columns: str | None) -> list[str] | None:
+    """The columns of an option, which are separated by commas."""
     from bayes_dp.checks import InputError
-    from bayes_dp.propensity.features import array_file, memberships, read_columns
 
-    if os.path.splitext(file)[1].lower() == ".npy":
+    if columns is None:
+        return None
+    names = [name.strip() for name in columns.split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(f"columns must be different names separated by commas, not {columns!r:.80}")
+    return names
+
+
+def _read(
+    file: str, member: str, group: str | None, only: list[str] | None, categories: list[str]
+) -> tuple[Any, Any, Any, tuple[str, ...]]:
+    """Features, members and groups (or None) of a file, and notes on its columns."""
+    from bayes_dp.checks import InputError
+    from bayes_dp.propensity.features import array_file, memberships, open_columns
+    from bayes_dp.propensity.matching import chosen_columns, notes_on_columns
+
+    held, is_array = open_columns(file), os.path.splitext(file)[1].lower() == ".npy"
+    apart = [] if group is None else [group]
+    if is_array:
         if os.path.splitext(member)[1].lower() != ".npy":
             raise InputError(f"--member must be an .npy file for features in an .npy file, not {member!r:.80}")
-        features, _, _ = read_columns(file, [] if group is None else [group])
-        return features, memberships(array_file(member), len(features), member), None
-    features, columns, place = read_columns(file, [member] if group is None else [member, group])
-    return features, memberships(columns[member], len(features), member, place), columns.get(group or "")
+        members = memberships(array_file(member), len(held), member)
+    else:
+        members = memberships(held.column(member), len(held), member, held.place)
+        apart.append(member)
+    groups = None if group is None else held.column(group)
+    left = chosen_columns(held, apart, only)
+    return held.features(left, categories), members, groups, notes_on_columns(held, left, apart)

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayes_dp.cli.audit import audit, each, parts, report, share
-from bayes_dp.cli.options import AsJson, Confidence, FailAbove, How, Numbers, Scores, Seed, Side, Sides, chosen
+from bayes_dp.cli.options import (
+    AsJson,
+    Categories,
+    Confidence,
+    FailAbove,
+    FeatureColumns,
+    How,
+    Numbers,
+    Scores,
+    Seed,
+    Side,
+    Sides,
+    chosen,
+)
 from bayes_dp.cli.program import either, number, whole
 from bayes_dp.cli.propensity import learned_for
 
@@ -37,6 +50,7 @@ Examples:
   bayes-dp audit zero-run scores.csv --delta 1e-5 --guesses 100,200,400
   bayes-dp audit zero-run scores.csv --family gaussian --delta 1e-5
   bayes-dp audit zero-run scores.csv --features features.npy --bootstrap 600
+  bayes-dp audit zero-run all.csv --features all.csv --feature-columns age,site
 With --features the column propensity is not needed: propensities are learned,
 from a file with a row of features for each row of FILE.
 
@@ -122,13 +136,16 @@ def zero_run(
         typer.Option(
             metavar="FILE",
             help="Learn the propensities from these features, as bayes-dp propensity does: a .csv, .tsv, .txt,"
-            " .parquet or .npy file with the examples of the scores in the same order.",
+            " .parquet or .npy file. Its rows are joined to those of the scores by the column id, where both files have"
+            " one, and else are in the same order. Columns of scores are no features.",
         ),
     ] = None,
     group: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="With --features: a column that says which examples belong together."),
     ] = None,
+    feature_columns: FeatureColumns = None,
+    categories: Categories = None,
     bootstrap: Annotated[
         int | None,
         typer.Option(
@@ -171,6 +188,8 @@ def zero_run(
 
     for option, given, needed, other in (
         ("--group", group, features, "--features"),
+        ("--feature-columns", feature_columns, features, "--features"),
+        ("--categories", categories, features, "--features"),
         ("--bootstrap", bootstrap, features, "--features"),
         ("--jobs", jobs, bootstrap, "--bootstrap"),
         ("--checkpoint", checkpoint, bootstrap, "--bootstrap"),
@@ -189,7 +208,9 @@ def zero_run(
             "propensity": propensity.value, "choice": wanted, "sides": sides.value, "aware": ranking is Ranking.aware,
             "confidence": confidence, "seed": seed,
         }  # fmt: skip
-        learned = _from_features(table, file, features, group, settings, bootstrap, jobs, checkpoint)
+        learned = _from_features(
+            table, file, (features, group, feature_columns, categories), settings, bootstrap, jobs, checkpoint
+        )
         found: dict[str, Finding] = {"all": learned}
         return _code(found, report(found, as_json, fail_above))
     if table.propensity is None:
@@ -223,8 +244,7 @@ def zero_run(
 def _from_features(
     table: GuessTable,
     file: str,
-    features: str,
-    group: str | None,
+    features: tuple[str, str | None, str | None, str | None],
     settings: dict[str, Any],
     replicates: int | None,
     jobs: int | None,
@@ -237,7 +257,7 @@ def _from_features(
 
     if table.base is not None and len(set(table.base)) > 1:
         raise InputError(f"{file} must have one base for --features, not {len(set(table.base))}")
-    learned = learned_for(table, file, features, group, settings["seed"])
+    learned = learned_for(table, file, *features, settings["seed"])
     if replicates is None:
         return bound(learned.table(table.score), **settings)
     try:

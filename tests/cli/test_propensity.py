@@ -73,6 +73,22 @@ def test_npy(capsys, file):
     assert fit(AGE[:, None], MEMBER).summary() in out
 
 
+def test_columns_and_categories(capsys, file):
+    FRAME.assign(member=MEMBER, score=MEMBER + 0.1 * AGE, site=1 + (SITE == "south")).to_csv("all.csv", index=False)
+    code, out, err = run(capsys, "all.csv", "--member", "member", "--categories", "site", "--json")
+    assert (code, err) == (0, "")
+    expected = fit(FRAME.assign(site=1 + (SITE == "south")), MEMBER, categories=["site"])
+    content = json.loads(out)["propensity"]
+    assert content["assumptions"].pop() == "Columns of all.csv that were not taken for features: 'score'."
+    assert content == json.loads(json.dumps(expected.to_dict()))
+    _, out, _ = run(capsys, "all.csv", "--member", "member", "--feature-columns", "age")
+    assert fit(FRAME[["age"]], MEMBER).summary() in out.replace(
+        "  - Columns of all.csv that were not taken for features: 'site', 'score'.\n", ""
+    )
+    FRAME.assign(member=MEMBER, site=np.where(np.arange(N) == 5, "1o", "10")).to_csv("typo.csv", index=False)
+    assert "typo.csv, line 7: site must be a number, with a point" in fault(capsys, "typo.csv", "--member", "member")
+
+
 def test_a_contradiction_is_exit_code_1(capsys, file):
     x = RNG.normal(size=(2000, 2))
     member = RNG.random(2000) < 1 / (1 + np.exp(-2 * x[:, 0] * x[:, 1]))

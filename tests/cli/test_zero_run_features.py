@@ -14,7 +14,7 @@ from bayes_dp import cli
 from bayes_dp.attacks.scores import Fixed
 from bayes_dp.propensity import bootstrap, fit
 from tests.cli.refusals import refused
-from tests.cli.test_propensity import FRAME, MEMBER, PATIENT, N
+from tests.cli.test_propensity import AGE, FRAME, MEMBER, PATIENT, SITE, N
 from tests.propensity.test_bootstrap import stop_after
 
 SCORE = MEMBER + np.random.default_rng(1).normal(size=N)
@@ -42,7 +42,12 @@ def test_features_without_a_bootstrap(capsys):
     code, out, _ = run(capsys, *SMALL, "--seed", "2", "--json")
     found = json.loads(out)
     expected = bdp.audits.zero_run(PI.table(SCORE), choice=Fixed(80), seed=2)
-    assert (code, found) == (0, {"base": "all", **expected.to_dict()})
+    assert (code, found["value"], found["details"]) == (0, expected.value, expected.to_dict()["details"])
+    same = "The examples of features.csv are those of scores.csv in the same order."
+    assert set(found["assumptions"]) == {
+        *expected.assumptions, same, "Columns of features.csv that were not taken for features: 'member'."
+    }  # fmt: skip
+    assert found["warnings"] == list(expected.warnings)
     assert any(text.startswith("Learned propensities have an error of their own") for text in found["warnings"])
     assert any(text.startswith("Propensities were learned by logistic") for text in found["assumptions"])
 
@@ -120,6 +125,103 @@ def test_faults(capsys):
         assert "--features is for the untampered form" in fault(capsys, *SMALL, *option.split())
     assert "at least 39 for p' = 0.025, not 5" in fault(capsys, *SMALL, "--bootstrap", "5")
     assert "features.csv has no column 'doctor'" in fault(capsys, "--features", "features.csv", "--group", "doctor")
+
+
+def assumed(capsys, *arguments):
+    code, out, _ = run(capsys, *arguments, "--guesses", "80", "--json")
+    assert code == 0
+    return json.loads(out)["value"]
+
+
+def test_columns_of_scores_are_no_features(capsys):
+    """The file of scores may be that of features: its own columns would tell all."""
+    value = bdp.audits.zero_run(fit(FRAME, MEMBER).table(SCORE), choice=Fixed(80)).value
+    left = "Columns of all.csv that were not taken for features:"
+    everything = FRAME.assign(score=SCORE, member=MEMBER.astype(int), Propensity=0.5, loss=-SCORE, id=np.arange(N))
+    everything.to_csv("all.csv", index=False)
+    for names, options in (
+        ("'score', 'member', 'Propensity', 'loss', 'id'", ()),
+        ("'score', 'member', 'Propensity', 'loss', 'id'", ("--feature-columns", "age, site")),
+    ):
+        code = cli.main(
+            ("audit", "zero-run", "all.csv", "--features", "all.csv", *options, "--guesses", "80", "--json")
+        )
+        out, err = capsys.readouterr()
+        found = json.loads(out)
+        assert (code, found["value"]) == (0, value)
+        assert f"{left} {names}." in found["assumptions"]
+        assert err == ""
+    age = bdp.audits.zero_run(fit(FRAME[["age"]], MEMBER).table(SCORE), choice=Fixed(80)).value
+    assert assumed(capsys, "--features", "all.csv", "--feature-columns", "age") == age != value
+    assert "all.csv has no column 'weight'" in fault(capsys, "--features", "all.csv", "--feature-columns", "weight")
+    assert "columns must be different names" in fault(capsys, "--features", "all.csv", "--feature-columns", "age,,site")
+    assert "--feature-columns is for audits with --features" in fault(capsys, "--feature-columns", "age")
+    np.save("age.npy", AGE[:, None])
+    assert "an .npy file has no column names" in fault(capsys, "--features", "age.npy", "--feature-columns", "age")
+    FRAME[[]].assign(score=SCORE).to_csv("none.csv", index=False)
+    assert "none.csv has no column that is a feature" in fault(capsys, "--features", "none.csv")
+
+
+def test_a_label_is_a_feature_unless_it_is_the_membership(capsys):
+    FRAME.assign(label=AGE > 40).to_csv("labelled.csv", index=False)
+    value = assumed(capsys, "--features", "labelled.csv")
+    assert value == bdp.audits.zero_run(fit(FRAME.assign(label=AGE > 40), MEMBER).table(SCORE), choice=Fixed(80)).value
+    pd.DataFrame({"score": SCORE, "label": MEMBER}).to_csv("scores.csv", index=False)
+    assert "labelled.csv, line" in fault(capsys, "--features", "labelled.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet"])
+def test_rows_are_joined_by_id(capsys, kind):
+    order = np.random.default_rng(0).permutation(N)
+    ids = np.array([f"{i:04}" for i in range(N)])
+    scores = pd.DataFrame({"id": ids, "score": SCORE, "member": MEMBER.astype(int)})
+    scores.to_csv("scores.csv", index=False)
+    scores.to_json("scores.json", orient="records")
+    more = pd.concat(
+        [FRAME.assign(id=ids).iloc[order], pd.DataFrame({"age": [1.0], "site": ["north"], "id": ["9999"]})]
+    )
+    more.to_csv("features.csv", index=False)
+    more.to_parquet("features.parquet")
+    names = {"csv": ("scores.csv", "features.csv"), "json": ("scores.json", "features.csv")}
+    first, second = names.get(kind, ("scores.csv", "features.parquet"))
+    code = cli.main(("audit", "zero-run", first, "--features", second, "--guesses", "80", "--json"))
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (code, found["value"]) == (0, bdp.audits.zero_run(fit(FRAME, MEMBER).table(SCORE), choice=Fixed(80)).value)
+    joined = f"Examples of {first} and of {second} were joined by the column id; 1 of {second} have no score"
+    assert f"{joined} and were left out." in found["assumptions"]
+    assert err == ""
+
+
+def test_ids_that_do_not_match(capsys):
+    scores = pd.DataFrame({"id": np.arange(N), "score": SCORE, "member": MEMBER.astype(int)})
+    scores.to_csv("scores.csv", index=False)
+    for change, words in (
+        (lambda ids: ids + 1, "features.csv has no row with the id '0' of scores.csv"),
+        (lambda ids: ids // 2, "features.csv, line 3: the id '0' is that of features.csv, line 2 too"),
+        (
+            lambda ids: np.where(ids == 7, "", ids.astype(str)),
+            "features.csv, line 9: id must be a text or a whole number",
+        ),
+    ):
+        FRAME.assign(id=change(np.arange(N))).to_csv("features.csv", index=False)
+        assert words in fault(capsys, "--features", "features.csv")
+    FRAME.assign(id=np.arange(N)).to_csv("features.csv", index=False)
+    scores.assign(id=np.maximum(np.arange(N), 1)).to_csv("scores.csv", index=False)
+    assert "scores.csv has two rows with the id '1'" in fault(capsys, "--features", "features.csv")
+    FRAME.assign(id=np.arange(N), member=np.roll(MEMBER, 1)).to_csv("features.csv", index=False)
+    scores.to_csv("scores.csv", index=False)
+    assert "member must be that of scores.csv" in fault(capsys, "--features", "features.csv")
+
+
+def test_categories_are_named(capsys):
+    FRAME.assign(site=np.where(SITE == "north", "1,5", "2,5")).to_csv("features.csv", index=False)
+    assert "features.csv, line 2: site must be a number, with a point" in fault(capsys, "--features", "features.csv")
+    value = assumed(capsys, "--features", "features.csv", "--categories", "site")
+    assert value == bdp.audits.zero_run(fit(FRAME, MEMBER).table(SCORE), choice=Fixed(80)).value
+    assert "is named as categories, but is no feature" in fault(
+        capsys, "--features", "features.csv", "--categories", "site", "--feature-columns", "age"
+    )
 
 
 def test_rows_that_do_not_match(capsys):

@@ -51,7 +51,7 @@ LAYERS = (
         "bayes_dp.propensity.logistic",
         "bayes_dp.propensity.diagnostics",
     ),
-    ("bayes_dp.propensity.learning",),
+    ("bayes_dp.propensity.learning", "bayes_dp.propensity.matching"),
     ("bayes_dp.propensity.falsification",),
     ("bayes_dp.propensity.result",),
     ("bayes_dp.propensity.learn", "bayes_dp.propensity.bootstrap"),

@@ -1,12 +1,13 @@
-"""The density of a Beta law of many trials, without the cancellation that the logarithms of Γ bring."""
+"""Beta laws of rates: the density for many trials, without the cancellation that the logarithms of Γ bring, and the
+quantiles that are exact bounds of a rate (Clopper and Pearson)."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-__all__ = ["log_density", "log_peak"]
+__all__ = ["clopper_pearson_lower", "clopper_pearson_upper", "log_density", "log_peak"]
 
 Floats = NDArray[np.float64]
 
@@ -45,3 +46,23 @@ def _log_ratio(difference: Floats, base: Floats, value: Floats) -> Floats:
     """log(value/base) where value = base + difference: by log1p where they are close, plainly where they are not."""
     change = difference / base
     return np.where(change < -0.5, np.log(value / base), np.log1p(change))
+
+
+def clopper_pearson_lower(errors: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
+    """The rate below which `errors` of `trials` or more have a probability below p; 0 for none (Clopper, Pearson 1934).
+
+    The p-quantile of Beta(k, n−k+1). Arrays broadcast.
+    """
+    k, n = np.broadcast_arrays(np.asarray(errors, float), np.asarray(trials, float))
+    lower: Floats = np.where(k > 0, special.betaincinv(np.maximum(k, 1.0), n - k + 1, p), 0.0)
+    return lower[()]
+
+
+def clopper_pearson_upper(errors: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
+    """The rate above which `errors` of `trials` or fewer have a probability below p; 1 for all of them.
+
+    The (1−p)-quantile of Beta(k+1, n−k).
+    """
+    k, n = np.broadcast_arrays(np.asarray(errors, float), np.asarray(trials, float))
+    upper: Floats = np.where(k < n, special.betainccinv(k + 1, np.maximum(n - k, 1.0), p), 1.0)
+    return upper[()]

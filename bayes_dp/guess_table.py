@@ -29,9 +29,12 @@ from bayes_dp.table import (
     real_number,
     show,
 )
+from bayes_dp.text import Lines
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayes_dp.roc import Curve, Rate, RateAt
 
 __all__ = ["GuessTable"]
 
@@ -42,10 +45,14 @@ def _probability(text: str) -> float | None:
 
 
 _SCORE = "a number (inf and -inf too)"
+_LEVEL = 1e-3  # at which members score lower
+_FPRS = (0.1, 0.01, 0.001)  # of the summary
 _PROBABILITY = "a probability above 0 and below 1"
 _LAYOUT = Layout(
     headings={
         "score": ("score",),
+        "loss": ("loss",),
+        "run": ("run",),
         "member": MEMBER_HEADINGS,
         "propensity": ("propensity",),
         "base": ("base",),
@@ -53,12 +60,13 @@ _LAYOUT = Layout(
     },
     cells={
         "score": Cells("d", real_number, _SCORE),
+        "loss": Cells("d", real_number, _SCORE),
         "member": MEMBER_CELLS,
         "propensity": Cells("d", _probability, _PROBABILITY),
     },
-    needed=(("score",), ("member",)),
-    optional=("propensity", "base", "propensity_source"),
-    accepted="score, member (or is_member, label, membership) and, if wanted, propensity, base",
+    needed=(("score", "loss"), ("member",)),
+    optional=("run", "propensity", "base", "propensity_source"),
+    accepted="score (or loss), member (or is_member, label, membership) and, if wanted, propensity, base",
     example="score,member",
     content="scores",
 )
@@ -97,11 +105,25 @@ class GuessTable:
         self._set(_checked(Table(columns, {name: name for name in columns})) | {"propensity_source": source})
 
     @classmethod
+    def from_losses(
+        cls,
+        loss: ArrayLike,
+        member: ArrayLike,
+        propensity: ArrayLike | None = None,
+        base: ArrayLike | None = None,
+    ) -> GuessTable:
+        """From losses, which are lower for members: the scores are −loss."""
+        given = {"loss": loss, "member": member, "propensity": propensity, "base": base}
+        columns = {name: value for name, value in given.items() if value is not None or name in ("loss", "member")}
+        return cls._new(_checked(Table(columns, {name: name for name in columns})))
+
+    @classmethod
     def from_csv(cls, source: Source) -> GuessTable:
         """From a CSV file (path or open file) with one row per example and headings score, member, propensity, base,
         propensity_source.
 
         The last three may be missing; is_member, label or membership stands for member too; other columns are ignored.
+        A column loss instead of score holds losses: the scores are −loss.
         """
         return cls._new(_checked(csv_table(source, _LAYOUT)))
 
@@ -160,6 +182,47 @@ class GuessTable:
             design="one_run",
             examples=len(self),
         )
+
+    def roc(self, confidence: float = 0.95) -> Curve:
+        """The ROC curve: false and true positive rates at every threshold, with intervals of this confidence."""
+        from bayes_dp.roc import Curve  # which needs SciPy
+
+        return Curve.of(self.score, self.member, confidence)
+
+    def auc(self, confidence: float = 0.95) -> Rate:
+        """The area under the ROC curve with its interval: the chance that a member scores higher than a non-member,
+        ties counting half."""
+        return self.roc(confidence).auc()
+
+    def tpr_at(self, fpr: float, confidence: float = 0.95) -> RateAt:
+        """The share of the members who score above the threshold at which at most the share `fpr` of the non-members
+        do, with its interval, and with that of the true FPR of this threshold."""
+        return self.roc(confidence).tpr_at(fpr)
+
+    def cautions(self) -> tuple[str, ...]:
+        """What speaks against the scores, in sentences: that members score lower than non-members."""
+        if self.member.all() or not self.member.any():
+            return ()
+        curve = self.roc()
+        if curve.p_lower() > _LEVEL:
+            return ()
+        shift = ""
+        if self.propensity is not None and (self.propensity != 0.5).any():
+            shift = " Features by which members and non-members differ may be why, too."
+        return (
+            f"By these scores members score lower (AUC {curve.area():.2f}): are these losses? Those belong under the"
+            f" heading loss, or to GuessTable.from_losses.{shift}",
+        )
+
+    def summary(self) -> str:
+        """How many examples there are, and how well the scores tell members from non-members; some lines of text."""
+        if self.member.all() or not self.member.any():
+            return repr(self)
+        curve = self.roc()
+        points = [fpr for fpr in _FPRS if fpr * curve.negatives >= 1]
+        lines = [repr(self), f"AUC {curve.auc()}"]
+        lines += [f"TPR at an FPR of {fpr:g}: {curve.tpr_at(fpr)}" for fpr in points]
+        return Lines("\n".join([*lines, *(f"Warning: {sentence}" for sentence in self.cautions())]))
 
     def split(self, fraction: float = 0.5, seed: int = 0) -> tuple[GuessTable, GuessTable]:
         """Two parts with no example in common: round(fraction · n) examples drawn at random, and the others.
@@ -224,6 +287,9 @@ class GuessTable:
     def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
         return GuessTable, tuple(getattr(self, name) for name in self.__slots__)
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self) -> str:
         sizes = {"example": len(self), "member": int(self.member.sum())}
         if self.base is not None:
@@ -276,7 +342,7 @@ class GuessTable:
 
 def _checked(table: Table) -> dict[str, Any]:
     """The fields of a GuessTable, as new arrays."""
-    score = _column(table, "score", _SCORE, lambda x: ~np.isnan(x)) + 0.0  # so that -0.0 becomes 0.0, its equal
+    score = _score(table) + 0.0  # so that -0.0 becomes 0.0, its equal
     member = _column(table, "member", "True or False (or 1 or 0)", lambda x: (x == 0) | (x == 1), truths=True)
     n = score.size
     fields = {"score": score.reshape(n), "member": member.astype(np.bool_), "propensity": None}
@@ -285,10 +351,25 @@ def _checked(table: Table) -> dict[str, Any]:
         fields["propensity"] = propensity if propensity.ndim else np.full(n, propensity)
     for name, values in fields.items():
         if values is not None and values.size != n:
-            heading = table.headings["score"]
+            heading = table.headings["score" if "score" in table.columns else "loss"]
             raise InputError(f"{table.namer(name)(None)} must hold as many rows as {heading}, {n}, not {values.size}")
         fields[name] = None if values is None else values.reshape(n)
     return fields | {"base": labels(table, "base", n, "example"), "propensity_source": _source(table, n)}
+
+
+def _score(table: Table) -> NDArray[np.float64]:
+    """The scores, or losses with the other sign; shape () or (n,)."""
+    if "loss" not in table.columns:
+        return _column(table, "score", _SCORE, lambda x: ~np.isnan(x))
+    name = table.namer("loss")(None)
+    if "score" in table.columns:
+        raise InputError(f"{name} must not stand beside {table.headings['score']}, as both give scores: leave one out")
+    if "run" in table.columns:
+        raise InputError(
+            f"{name} must be of one run, but there is a column {table.headings['run']}: losses of many runs are for"
+            " LossTable, or bayes-dp measure"
+        )
+    return -_column(table, "loss", _SCORE, lambda x: ~np.isnan(x))
 
 
 def _source(table: Table, n: int) -> PropensitySource:

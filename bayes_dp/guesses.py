@@ -42,6 +42,7 @@ class Guesses:
     rule: Rule = "fixed"
     pilot: Guesses | None = None
     members: tuple[int, int] = (0, 0)  # the least and the most
+    warnings: tuple[str, ...] = ()  # what is known to speak against the scores, sentences that audits pass on
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Guesses:
         rule: Rule = "fixed",
         pilot: Guesses | None = None,
         members: ArrayLike | None = None,
+        warnings: tuple[str, ...] = (),
     ) -> None:
         m = whole_numbers(examples, 0, lambda row: "examples")
         if m.ndim:
@@ -79,7 +81,7 @@ class Guesses:
             value.flags.writeable = False
         fields: dict[str, Any] = {
             "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot,
-            "members": _limits(members, int(m)),
+            "members": _limits(members, int(m)), "warnings": tuple(warnings),
         }  # fmt: skip
         for name, value in fields.items():
             object.__setattr__(self, name, value)

@@ -525,11 +525,16 @@ def test_empty_files():
 
 
 def test_headings():
-    accepted = "accepted headings are score, member (or is_member, label, membership) and, if wanted, propensity, base"
+    accepted = (
+        "accepted headings are score (or loss), member (or is_member, label, membership) and, if wanted, propensity,"
+        " base"
+    )
     assert csv_refusal("#\nscore,x\n1,1\n") == f", line 2: no column for member; {accepted}, found ['score', 'x']"
-    assert csv_refusal("scores,member\n1,1\n").startswith(", line 1: no column for score (is 'scores' meant as score?)")
+    assert csv_refusal("scores,member\n1,1\n").startswith(
+        ", line 1: no column for score or loss (is 'scores' meant as score?)"
+    )
     assert csv_refusal("score,membr\n1,1\n").startswith(", line 1: no column for member (is 'membr' meant as member?)")
-    assert csv_refusal("fp,n0,fn,n1\n1,2,3,4\n").startswith(", line 1: no column for score, member; ")
+    assert csv_refusal("fp,n0,fn,n1\n1,2,3,4\n").startswith(", line 1: no column for score or loss, member; ")
     assert csv_refusal("score,member,Is-Member\n1,1,1\n") == (
         ", line 1: the headings 'member' (column 2) and 'Is-Member' (column 3) name the same column"
     )
@@ -603,7 +608,9 @@ def test_json_forms_and_refusals():
     assert json_refusal(two | {"member": None}) == f": member {TRUTH}None"
     assert json_refusal(two | {"base": ["a"]}) == ": base must hold 2 labels, one per example, not 1"
     assert json_refusal(two | {"score": [], "member": []}) == ": score must hold at least one row, not none"
-    assert json_refusal({"score": [1]}).startswith(": no column for member; accepted headings are score, member (or")
+    assert json_refusal({"score": [1]}).startswith(
+        ": no column for member; accepted headings are score (or loss), member (or"
+    )
     row = {"score": 1, "member": True}
     assert json_refusal([row, row | {"score": "x"}]) == f": [1].score {SCORE}'x'"
     assert json_refusal([row, row | {"base": "a"}]) == (
@@ -677,3 +684,69 @@ def test_any_json(content: Any):
 @SETTINGS
 def test_any_arguments(columns: list[Any]):
     only_input_errors(GuessTable, *columns)
+
+
+# Losses, and scores with the wrong sign
+
+
+LOSSES = GuessTable([-1.5, 2.0, math.inf, 0.0], [True, False, True, False])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loss,member\n1.5,1\n-2,0\n-inf,1\n0,0\n",
+        "id;Loss;is_member\na;1.5;yes\nb;-2;no\nc;-inf;in\nd;-0.0;out\n",
+    ],
+)
+def test_losses_in_files(text: str, tmp_path: Path):
+    assert GuessTable.from_csv(io.StringIO(text)) == LOSSES
+    frame = pd.read_csv(io.StringIO(text), sep=None, engine="python")
+    if "Loss" not in frame:
+        assert GuessTable.from_frame(frame) == LOSSES
+    rows = [{"loss": 1.5, "member": 1}, {"loss": -2, "member": 0}, {"loss": math.inf * -1, "member": 1}]
+    assert GuessTable.from_json(io.StringIO(json.dumps(rows))) == LOSSES[:3]
+    columns = {"loss": [1.5, -2], "member": [1, 0], "base": ["a", "a"], "propensity": 0.5}
+    read = GuessTable.from_json(io.StringIO(json.dumps(columns)))
+    assert read == GuessTable.from_losses([1.5, -2], [1, 0], 0.5, ["a", "a"])
+    assert read.score.tolist() == [-1.5, 2.0]
+    read.to_csv(tmp_path / "scores.csv")
+    assert GuessTable.read(tmp_path / "scores.csv") == read
+
+
+def test_losses_that_are_refused():
+    assert csv_refusal("loss,member\nnan,1\n").startswith(", line 2: loss must be a number")
+    assert csv_refusal("score,Loss,member\n1,2,1\n") == (
+        ": Loss must not stand beside score, as both give scores: leave one out"
+    )
+    assert csv_refusal("loss,run,member\n1,2,1\n").startswith(": loss must be of one run, but there is a column run")
+    assert json_refusal({"loss": None, "member": [1]}).startswith(": loss must be a number")
+    assert GuessTable.from_csv(io.StringIO("score,run,member\n1,2,1\n")).score.tolist() == [1.0]
+    with pytest.raises(InputError, match=r"loss\[1\] must be a number"):
+        GuessTable.from_losses([1.0, math.nan], [1, 0])
+    with pytest.raises(InputError, match="member must hold as many rows as loss, 2, not 1"):
+        GuessTable.from_losses([1.0, 2.0], [1])
+
+
+def wrong_way(n: int = 400, propensity: float | None = None) -> GuessTable:
+    rng = np.random.default_rng(4)
+    member = np.arange(n) % 2 == 0
+    return GuessTable(rng.normal(size=n) - 0.7 * member, member, propensity)
+
+
+def test_scores_with_the_wrong_sign():
+    table = wrong_way()
+    assert table.auc().high < 0.5
+    (sentence,) = table.cautions()
+    assert f"members score lower (AUC {table.auc().value:.2f}): are these losses?" in sentence
+    assert sentence in str(table)
+    assert "Features" not in sentence
+    assert wrong_way(propensity=0.5).cautions() == (sentence,)
+    assert "Features by which members and non-members differ" in wrong_way(propensity=0.4).cautions()[0]
+    turned = GuessTable.from_losses(table.score, table.member)
+    assert turned.cautions() == ()
+    assert turned.auc().value == pytest.approx(1 - table.auc().value)
+    assert f"AUC {turned.auc()}" in str(turned)
+    assert f"TPR at an FPR of 0.01: {turned.tpr_at(0.01)}" in str(turned)
+    assert "0.001" not in str(turned)  # of 200 non-members
+    assert GuessTable([1.0, 2.0], [True, False]).cautions() == ()  # too few to tell

@@ -15,7 +15,7 @@ examples are guessed, and how, depends on the scores, the choice and the seeds, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,7 +26,7 @@ from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses, Rule
 from bayes_dp.table import IntArray, show, whole_numbers
 
-__all__ = ["Bonferroni", "Choice", "Fixed", "Sides", "Split", "Uncorrected", "guess", "ranked"]
+__all__ = ["Bonferroni", "Choice", "Fixed", "Sides", "Split", "Uncorrected", "guess", "plan", "ranked"]
 
 Sides = Literal["both", "members"]
 
@@ -116,6 +116,15 @@ def guess(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: 
 
     `Guesses` are for examples that were members by fair coins, so propensities other than 1/2 are refused.
     """
+    made = plan(table, choice, sides, seed)
+    if table.propensity is not None and (unfair := table.propensity != 0.5).any():
+        i = int(np.argmax(unfair))
+        raise InputError(f"propensity[{i}] must be 0.5 (a fair coin) for guesses, not {show(table.propensity[i])}")
+    return replace(made, warnings=table.cautions())
+
+
+def plan(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: int = 0) -> Guesses:
+    """What `guess` gives, whatever the propensities, and without a look at what speaks against the scores."""
     if not isinstance(table, GuessTable):
         raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
     if isinstance(choice, int | np.integer) and not isinstance(choice, bool):
@@ -125,9 +134,6 @@ def guess(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: 
     if not isinstance(sides, str) or sides not in get_args(Sides):
         raise InputError(f'sides must be "both" or "members", not {show(sides)}')
     rng = _coin(seed)
-    if table.propensity is not None and (unfair := table.propensity != 0.5).any():
-        i = int(np.argmax(unfair))
-        raise InputError(f"propensity[{i}] must be 0.5 (a fair coin) for guesses, not {show(table.propensity[i])}")
     numbers = choice.numbers_for(len(table))
     if isinstance(choice, Split):
         pilot, kept = table.split(choice.fraction, choice.seed)

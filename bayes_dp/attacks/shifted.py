@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.attacks.scores import Choice, Sides, guess, ranked
+from bayes_dp.attacks.scores import Choice, Sides, plan, ranked
 from bayes_dp.checks import InputError, seed_of
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses, Rule
@@ -45,6 +45,7 @@ class Calls:
     lowest: IntArray
     rule: Rule
     pilot: Calls | None = None
+    warnings: tuple[str, ...] = ()  # what is known to speak against the scores
 
     def __len__(self) -> int:
         return len(self.highest)
@@ -68,7 +69,7 @@ class Calls:
         ]
         pilot = None if self.pilot is None else self.pilot.guesses()
         made = self.highest + self.lowest
-        return Guesses(len(self.table), made, correct, self.rule, pilot, self.table.member.sum())
+        return Guesses(len(self.table), made, correct, self.rule, pilot, self.table.member.sum(), self.warnings)
 
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""
@@ -99,16 +100,25 @@ def call_members(
     if table.propensity is None:
         raise InputError("propensity must be given, the probability of each example to be a member given its features")
     judged = table.rescored(_adjusted(table, directional)) if aware else table
-    plan = guess(GuessTable(judged.score, judged.member), choice, sides, seed)  # the numbers of guesses, and errors
-    if plan.pilot is None:
-        return _calls(judged, plan, sides, seed)
+    numbers = plan(judged, choice, sides, seed)  # and errors
+    warnings = table.cautions()
+    if numbers.pilot is None:
+        return _calls(judged, numbers, sides, seed, None, warnings)
     pilot, kept = judged.split(choice.fraction, choice.seed)  # type: ignore[union-attr]
-    return _calls(kept, plan, sides, seed, _calls(pilot, plan.pilot, sides, seed))
+    return _calls(kept, numbers, sides, seed, _calls(pilot, numbers.pilot, sides, seed), warnings)
 
 
-def _calls(table: GuessTable, plan: Guesses, sides: Sides, seed: int, pilot: Calls | None = None) -> Calls:
-    lowest = plan.made // 2 if sides == "both" else np.zeros_like(plan.made)
-    return Calls(table, ranked(table, seed_of(seed)), plan.made - lowest, lowest, plan.rule, pilot)
+def _calls(
+    table: GuessTable,
+    numbers: Guesses,
+    sides: Sides,
+    seed: int,
+    pilot: Calls | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Calls:
+    lowest = numbers.made // 2 if sides == "both" else np.zeros_like(numbers.made)
+    order = ranked(table, seed_of(seed))
+    return Calls(table, order, numbers.made - lowest, lowest, numbers.rule, pilot, warnings)
 
 
 def _adjusted(table: GuessTable, directional: bool) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from bayes_dp.attacks.scores import Bonferroni, Sides, guess
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
@@ -22,10 +23,22 @@ from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
 from bayes_dp.table import MAX_COUNT
 
-__all__ = ["ASSUMPTIONS", "Choice", "Lower", "as_guesses", "choose", "guessing_settings", "largest_rejected", "trials"]
+__all__ = [
+    "ASSUMPTIONS",
+    "Choice",
+    "Lower",
+    "as_guesses",
+    "cautions",
+    "choose",
+    "guessing_settings",
+    "largest_rejected",
+    "trials",
+]
 
 FloatArray = NDArray[np.float64]
 Lower = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]  # (examples, made, correct, p), (k,) -> (k,)
+
+_LEVEL = 1e-3
 
 ASSUMPTIONS = (
     "Each example was in the training set by its own fair coin, independent of the others and unknown to the guesser.",
@@ -87,6 +100,21 @@ def as_guesses(
     if sides != "both" or seed_of(seed):
         raise InputError("sides and seed are for a table of scores; these guesses are made already")
     return Guesses.from_counts(given) if isinstance(given, ErrorCounts) else given
+
+
+def cautions(guesses: Guesses) -> tuple[str, ...]:
+    """What speaks against guesses of examples that were members by fair coins, in sentences: what is known of their
+    scores, or else that fewer of them are right than coins would be, at `_LEVEL` over all numbers of guesses."""
+    if guesses.warnings:
+        return guesses.warnings
+    p_values = special.bdtr(guesses.correct, guesses.made, 0.5) * len(guesses)
+    worst = int(np.argmin(p_values))
+    if p_values[worst] > _LEVEL:
+        return ()
+    return (
+        f"Only {guesses.correct[worst]} of {guesses.made[worst]} guesses are right, which is worse than chance: the"
+        " opposite guesses leak. Are members and non-members mixed up, or losses taken for scores?",
+    )
 
 
 def guessing_settings(given: Any, sides: Sides, seed: int) -> dict[str, Any]:

@@ -226,6 +226,7 @@ def compositional(
             | guessing_settings(guesses, sides, seed),
         ),
         invalid=joined(found.invalid, chosen.invalid),
+        warnings=given.warnings,
         details=details,
         at=lambda d: compositional(
             guesses, d, **shift, family=family, confidence=confidence, choice=choice, sides=sides, seed=seed

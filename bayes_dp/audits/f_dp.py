@@ -37,7 +37,15 @@ from scipy import special
 
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.attacks.scores import Sides
-from bayes_dp.audits.choice import ASSUMPTIONS, as_guesses, choose, guessing_settings, largest_rejected, trials
+from bayes_dp.audits.choice import (
+    ASSUMPTIONS,
+    as_guesses,
+    cautions,
+    choose,
+    guessing_settings,
+    largest_rejected,
+    trials,
+)
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, numbers, one_number
@@ -395,6 +403,7 @@ def f_dp(
             | guessing_settings(guesses, sides, seed),
         ),
         invalid=joined(coins.invalid, found.invalid),
+        warnings=cautions(made),
         details=details,
         at=lambda d: f_dp(
             guesses, delta=d, family=family, tau=tau, confidence=confidence, choice=choice, sides=sides, seed=seed

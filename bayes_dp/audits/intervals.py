@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayes_dp.audits.joint_beta import JointBeta
+from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.bound import CredibleInterval, LowerBound
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
@@ -27,8 +28,6 @@ from bayes_dp.tradeoff import fraction, scalar
 __all__ = [
     "accuracy",
     "clopper_pearson",
-    "clopper_pearson_lower",
-    "clopper_pearson_upper",
     "epsilon_from_rates",
     "jeffreys",
     "joint_beta",
@@ -43,24 +42,6 @@ _UPPER = "The upper end bounds what this attack achieves, and not what a better 
 
 
 # One rate -------------------------------------------------------------------------------------------------------------
-
-
-def clopper_pearson_lower(errors: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
-    """The rate below which `errors` of `trials` or more have a probability below p; 0 for none (Clopper, Pearson 1934).
-
-    The p-quantile of Beta(k, n−k+1). Arrays broadcast.
-    """
-    k, n = np.broadcast_arrays(np.asarray(errors, float), np.asarray(trials, float))
-    return scalar(np.where(k > 0, special.betaincinv(np.maximum(k, 1.0), n - k + 1, p), 0.0))
-
-
-def clopper_pearson_upper(errors: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
-    """The rate above which `errors` of `trials` or fewer have a probability below p; 1 for all of them.
-
-    The (1−p)-quantile of Beta(k+1, n−k).
-    """
-    k, n = np.broadcast_arrays(np.asarray(errors, float), np.asarray(trials, float))
-    return scalar(np.where(k < n, special.betainccinv(k + 1, np.maximum(n - k, 1.0), p), 1.0))
 
 
 def _jeffreys_lower(k: Floats, n: Floats, p: float) -> Floats:

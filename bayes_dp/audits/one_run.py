@@ -43,6 +43,7 @@ from bayes_dp.audits.choice import (
     ASSUMPTIONS,
     Lower,
     as_guesses,
+    cautions,
     choose,
     guessing_settings,
     largest_rejected,
@@ -271,6 +272,7 @@ def one_run(
             | guessing_settings(guesses, sides, seed),
         ),
         invalid=joined(coins.invalid, found.invalid),
+        warnings=cautions(made),
         details={**found.counts, "level": found.level, **coins.details},
         at=lambda d: one_run(guesses, d, confidence=confidence, method=method, choice=choice, sides=sides, seed=seed),
     )

@@ -85,6 +85,7 @@ def panoramia(
             ),
             provenance=Provenance("panoramia", digest.hexdigest(), {"delta": delta}, {}, settings),
             invalid=coins.invalid,
+            warnings=_cautions(attack),
             details=details,
             at=lambda d: panoramia(attack, delta=d, confidence=confidence, thresholds=thresholds),
         )
@@ -105,6 +106,7 @@ def panoramia(
         ),
         provenance=Provenance("panoramia", digest.hexdigest(), {"delta": delta}, {}, settings),
         invalid=joined(*dict.fromkeys((coins.invalid, base_coins.invalid))),
+        warnings=(*_cautions(attack), *(f"Of the baseline: {sentence}" for sentence in _cautions(baseline))),
         details=details
         | {
             "c_lower_bound": closeness,
@@ -122,6 +124,11 @@ def _coins(given: GuessTable | ErrorCounts) -> Memberships:
         return under_coins(Guesses.from_counts(given))
     members = given.member.sum()
     return under_coins(Guesses(len(given), len(given), members, members=members))  # as if all were taken for members
+
+
+def _cautions(given: GuessTable | ErrorCounts) -> tuple[str, ...]:
+    """What speaks against the scores."""
+    return given.cautions() if isinstance(given, GuessTable) else ()
 
 
 def _log_odds(

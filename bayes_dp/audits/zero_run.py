@@ -278,7 +278,7 @@ def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) 
         invalid, details = joined(members.invalid, invalid), details | members.details
     bound = LowerBound(
         found.parameter, found.value, found.confidence, tuple(assumptions),
-        _provenance(calls, delta, settings | {"overlap": eta}), invalid, details=details,
+        _provenance(calls, delta, settings | {"overlap": eta}), invalid, warnings=found.warnings, details=details,
         at=lambda d: zero_run(calls, d, **settings),
     )  # fmt: skip
     return bound if given is not None else resting_on(bound, calls.table.source)
@@ -318,7 +318,7 @@ def _far(propensity: FloatArray) -> NDArray[np.bool_]:
 
 
 def _warnings(calls: Calls, keep: float) -> list[str]:
-    found = []
+    found = list(calls.warnings)
     if far := int(np.sum(_far(calls.propensity))):
         found.append(
             f"{far} of {len(calls.table)} examples have a propensity below {FAR:g} or above {1 - FAR:g}: their features"

@@ -43,7 +43,8 @@ FILE has one row per example of the audit:
   score,member
   2.31,1
   -0.4,0
-score   what the attack says: the higher, the more likely a member
+score   what the attack says: the higher, the more likely a member;
+        a column loss instead of it is turned round
 member  the truth: 1 or true if the example was in the training set
 base    a label, if the file holds several audits, each of its own model
 """

@@ -38,7 +38,8 @@ FILE has one row per example of the audit:
   score,member,propensity
   2.31,1,0.62
   -0.4,0,0.35
-score       what the attack says: the higher, the more likely a member
+score       what the attack says: the higher, the more likely a member;
+            a column loss instead of it is turned round
 member      the truth: 1 or true if the example was in the training set
 propensity  the chance of being a member given the example's features, without
             the model; above 0 and below 1

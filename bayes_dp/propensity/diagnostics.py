@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+
+from bayes_dp.roc import Curve
 
 __all__ = ["Bin", "Diagnostics", "area_under_curve", "diagnose"]
 
@@ -88,7 +89,5 @@ def diagnose(values: Floats, member: Bools) -> Diagnostics:
 
 
 def area_under_curve(values: Floats, member: Bools) -> float:
-    """P[a member's value > a non-member's] + ½ P[they are equal], by the sum of ranks (Mann and Whitney)."""
-    members = int(member.sum())
-    ranks = stats.rankdata(values)[member].sum()
-    return float((ranks - members * (members + 1) / 2) / (members * (len(member) - members)))
+    """P[a member's value > a non-member's] + ½ P[they are equal]."""
+    return Curve.of(values, member).area()

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import bayes_dp as bdp
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, guess
 from bayes_dp.audits.choice import choose, largest_rejected
 from bayes_dp.audits.compositional import compositional
@@ -248,3 +249,47 @@ def test_validity_for_the_gaussian_mechanism(mu):
     for rule in ("fixed", "bonferroni", "split"):
         wrong = share_above(mu, main, pilot, lambda *row: f_dp_lower_bounds(GAUSSIAN, *row), rule)
         assert wrong <= p + 3 * np.sqrt(p * (1 - p) / replicates), rule
+
+
+# What speaks against the scores ---------------------------------------------------------------------------------------
+
+WRONG_WAY = {
+    "one_run": lambda t: bdp.audits.one_run(t, 1e-5),
+    "one_run, split": lambda t: bdp.audits.one_run(t, 1e-5, choice=bdp.attacks.Split()),
+    "f_dp": lambda t: bdp.audits.f_dp(t),
+    "compositional": lambda t: bdp.audits.compositional(t, 1e-5, overlap=0.4),
+    "zero_run": lambda t: bdp.audits.zero_run(bdp.GuessTable(t.score, t.member, 0.5)),
+    "zero_run, by the scores": lambda t: bdp.audits.zero_run(bdp.GuessTable(t.score, t.member, 0.5), 1e-5, aware=False),
+    "zero_run, compositional": lambda t: bdp.audits.zero_run(
+        bdp.GuessTable(t.score, t.member, 0.5), form="compositional", overlap=0.4
+    ),
+    "panoramia": lambda t: bdp.audits.panoramia(t),
+    "panoramia, baseline": lambda t: bdp.audits.panoramia(t, t),
+}
+
+
+@pytest.mark.parametrize("audit", WRONG_WAY)
+def test_every_audit_says_that_members_score_lower(audit):
+    rng = np.random.default_rng(6)
+    member = np.arange(400) % 2 == 0
+    score = rng.normal(size=400) + 0.7 * member
+    found = WRONG_WAY[audit](bdp.GuessTable(-score, member))
+    assert "members score lower (AUC 0.3" in found.warnings[0]
+    assert "Warning: By these scores members score lower" in found.summary()
+    right = WRONG_WAY[audit](bdp.GuessTable.from_losses(-score, member))
+    assert not any("score lower" in sentence for sentence in right.warnings)
+
+
+def test_fewer_right_guesses_than_coins_give():
+    for given in (
+        bdp.Guesses(1000, 100, 20),
+        bdp.Guesses(1000, [10, 100], [5, 20], "bonferroni"),
+        bdp.ErrorCounts(80, 100, 80, 100, design="one_run", examples=200),
+    ):
+        for bound in (bdp.audits.one_run(given, 1e-5), bdp.audits.f_dp(given)):
+            (sentence,) = bound.warnings
+            assert "worse than chance: the opposite guesses leak" in sentence
+            assert bound.valid
+    assert bdp.audits.one_run(bdp.Guesses(1000, 100, 40), 1e-5).warnings == ()
+    row = bdp.compare(bdp.ErrorCounts(80, 100, 80, 100, design="one_run", examples=200), 1e-5, names="one-run").rows[0]
+    assert (row.valid, "worse than chance" in row.reason) == (True, True)

@@ -9,9 +9,9 @@ import pytest
 from scipy import special, stats
 
 import bayes_dp as bdp
-from bayes_dp.audits.intervals import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.audits.one_run import lower_bounds
 from bayes_dp.audits.panoramia import panoramia
+from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.guess_table import GuessTable
 
 

@@ -251,7 +251,7 @@ def test_help(capsys):
         (("panoramia", "nothing.csv"), "cannot be read"),
         (("panoramia", "SCORES", "--baseline", "SCORES", "--fail-above", "1"), "the result is an estimate"),
         (("intervals", "COUNTS", "--delta", "0", "--method", "joint-beta", "--fail-above", "1"), "gives a posterior"),
-        (("one-run", "COUNTS", "--delta", "0"), "no column for score, member"),
+        (("one-run", "COUNTS", "--delta", "0"), "no column for score or loss, member"),
         (("intervals", "SCORES", "--delta", "0"), "no column for fp"),
         (("intervals", "COUNTS", "--delta", "0", "--design", "one_run", "--examples", "500"), "one_run"),
         (("magic",), "magic"),

@@ -18,7 +18,7 @@ LAYERS = (
     ("bayes_dp", "bayes_dp.bayes"),  # the version and the lazy table of public names
     ("bayes_dp.checks", "bayes_dp.beta", "bayes_dp.progress", "bayes_dp.text"),
     ("bayes_dp.files", "bayes_dp.workers"),
-    ("bayes_dp.table",),
+    ("bayes_dp.table", "bayes_dp.roc"),
     ("bayes_dp.json_text",),
     ("bayes_dp.parsing", "bayes_dp.checkpoint"),
     ("bayes_dp.tradeoff",),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import io
 import math
 import os
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
 from bayes_dp.files import read_text
+from bayes_dp.propensity.parquet import parquet_frame
 from bayes_dp.table import MEMBER_CELLS, is_number, show
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def open_columns(path: str | os.PathLike[str], texts: Sequence[str] = ()) -> Col
         frame, place = _csv(name, texts)
         return Columns(name, frame, None, place)
     if suffix in (".parquet", ".pq"):
-        return Columns(name, _parquet(name), None, lambda i: f"{name}, row {i}")
+        return Columns(name, parquet_frame(name), None, lambda i: f"{name}, row {i}")
     raise InputError(f"{show(name)} must end in .npy, .csv, .tsv, .txt or .parquet, not {show(suffix)}")
 
 
@@ -345,19 +345,6 @@ def _npy_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if any(length < 0 for length in shape):
         raise ValueError("a negative length")
     return shape, in_columns, kind
-
-
-def _parquet(name: str) -> pd.DataFrame:
-    import pandas as pd
-
-    if importlib.util.find_spec("pyarrow") is None:
-        raise InputError(f'{name} cannot be read without pyarrow: pip install "bayes-dp[parquet]"')
-    try:
-        with open(name, "rb") as file:
-            return pd.read_parquet(file, engine="pyarrow")
-    except Exception as error:  # pyarrow has errors of many classes
-        reason = getattr(error, "strerror", None) or "it is no Parquet file"
-        raise InputError(f"{name} cannot be read: {reason}") from error
 
 
 def _csv(name: str, texts: Sequence[str]) -> tuple[pd.DataFrame, Place]:

@@ -45,6 +45,7 @@ LAYERS = (
     ("bayes_dp.audits.conditional", "bayes_dp.attacks.shifted"),
     ("bayes_dp.audits.zero_run",),
     ("bayes_dp.audits", "bayes_dp.attacks"),
+    ("bayes_dp.propensity.parquet",),
     (
         "bayes_dp.propensity.features",
         "bayes_dp.propensity.splits",

@@ -17,9 +17,11 @@ from bayes_dp.table import COUNTS, Layout, Table, columns_of, is_number, show
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAX_ROWS", "csv_table", "file_table", "frame_table", "json_table"]
+__all__ = ["MAX_LINE", "MAX_ROWS", "csv_table", "file_table", "frame_table", "json_table"]
 
 MAX_ROWS = 1_000_000
+MAX_LINE = 1_000_000  # characters
+_MOST_KINDS_OF_ROWS = 1_000  # by their keys
 
 _SPACE_AFTER_QUOTE = re.compile(r'" +(?=[,;\t]|$)')
 
@@ -41,7 +43,7 @@ def csv_table(source: Source, layout: Layout = COUNTS) -> Table:
     name, text = read_text(source)
     if text.count("\n") > 2 * MAX_ROWS:  # seen before any memory goes into lines and cells
         raise _too_many_rows(name)
-    lines = _lines(text)
+    lines = _lines(name, text)
     top, header = next(lines, (0, ""))
     if not top:
         raise InputError(
@@ -145,6 +147,8 @@ def _json_rows(name: str, rows: list[Any], layout: Layout) -> Table:
             )
         keys = tuple(row)
         if keys not in known:
+            if len(known) == _MOST_KINDS_OF_ROWS:
+                raise InputError(f"{name}: [{i}] has other keys than the rows before, which differ in theirs too often")
             known[keys] = columns_of(keys, f"{name}: [{i}]", layout)
         columns = columns or {column: [] for column in known[keys]}
         if known[keys].keys() != columns.keys():
@@ -161,11 +165,15 @@ def _json_rows(name: str, rows: list[Any], layout: Layout) -> Table:
     )
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _lines(name: str, text: str) -> Iterator[tuple[int, str]]:
     """The lines, with their numbers from 1, that are neither blank nor comments."""
     for number, line in enumerate(text.split("\n"), 1):
         start = line.lstrip()[:1]
         if start and start != "#":
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    f"{name}, line {number}: {len(line)} characters are more than a line may have, {MAX_LINE}"
+                )
             yield number, line
 
 

@@ -48,6 +48,7 @@ __all__ = [
 IntArray = NDArray[np.int64]
 
 MAX_COLUMNS = 1_000
+_LONGEST_MISSPELT = 40  # letters of a heading that may be meant as one that is known
 MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -352,6 +353,7 @@ def plain(heading: str) -> str:
 def _hint(missing: Sequence[Sequence[str]], headings: Sequence[str], layout: Layout) -> str:
     """Which of the unknown headings may be a misspelling of a missing one; a rate is none of a count."""
     unknown = {plain(heading): heading for heading in headings if not layout.is_known(heading)}
+    unknown = {short: heading for short, heading in unknown.items() if len(short) <= _LONGEST_MISSPELT}
     rates = {plain: unknown.pop(plain) for plain in list(unknown) if "fp" in layout.cells and _RATE.search(plain)}
     if rates and {("fp",), ("fn",)} & set(missing):
         rate = next(iter(rates.values()))

@@ -178,13 +178,16 @@ class ErrorCounts:
 
         return pd.DataFrame(self._columns())
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV file with one row per base; it does not hold `design` and `examples` (a JSON file does)."""
-        write_text_atomically(path, self.csv())
+    def to_csv(self, path: str | os.PathLike[str], *, safe_cells: bool = False) -> None:
+        """Write a CSV file with one row per base; it does not hold `design` and `examples` (a JSON file does).
 
-    def csv(self) -> str:
+        With `safe_cells`, a label that a spreadsheet would take for a formula gets an apostrophe before it.
+        """
+        write_text_atomically(path, self.csv(safe_cells=safe_cells))
+
+    def csv(self, *, safe_cells: bool = False) -> str:
         """The text that `to_csv` writes."""
-        return csv_text(self._columns())
+        return csv_text(self._columns(), safe_cells)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file with everything in it."""

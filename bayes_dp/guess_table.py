@@ -148,11 +148,14 @@ class GuessTable:
 
         return pd.DataFrame(self._columns())
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV file with one row per example; members are written as 1, the others as 0."""
+    def to_csv(self, path: str | os.PathLike[str], *, safe_cells: bool = False) -> None:
+        """Write a CSV file with one row per example; members are written as 1, the others as 0.
+
+        With `safe_cells`, a label that a spreadsheet would take for a formula gets an apostrophe before it.
+        """
         columns = self._columns() | {"member": self.member.astype(np.int8)}
         lists = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in columns.items()}
-        write_text_atomically(path, csv_text(lists))
+        write_text_atomically(path, csv_text(lists, safe_cells))
 
     def counts(self, threshold: float, per_base: bool = False) -> ErrorCounts:
         """The errors of the attack that calls an example a member where its score is at least `threshold`.

@@ -41,6 +41,7 @@ __all__ = [
     "labels",
     "plain",
     "real_number",
+    "safe_cell",
     "show",
     "whole_numbers",
 ]
@@ -48,6 +49,7 @@ __all__ = [
 IntArray = NDArray[np.int64]
 
 MAX_COLUMNS = 1_000
+_FORMULA = ("=", "+", "-", "@")  # what one begins with in spreadsheets
 _LONGEST_MISSPELT = 40  # letters of a heading that may be meant as one that is known
 MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
 
@@ -323,13 +325,19 @@ def is_one_line(text: str) -> bool:
     return _CONTROL.search(text) is None
 
 
-def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
-    """A CSV table of columns of one length, under their names."""
+def csv_text(columns: Mapping[str, Sequence[Any]], safe_cells: bool = False) -> str:
+    """A CSV table of columns of one length, under their names; with `safe_cells` each text is a `safe_cell`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    rows = zip(*columns.values(), strict=True)
+    writer.writerows((map(safe_cell, row) for row in rows) if safe_cells else rows)
     return text.getvalue()
+
+
+def safe_cell(value: Any) -> Any:
+    """A text with an apostrophe before it where a spreadsheet would take it for a formula; anything else as it is."""
+    return f"'{value}" if isinstance(value, str) and value.lstrip()[:1] in _FORMULA else value
 
 
 def _whole_array(array: NDArray[Any], low: int, name: Callable[[int | None], str]) -> IntArray:

@@ -23,7 +23,7 @@ CSV, JSON = bdp.ErrorCounts.from_csv, bdp.ErrorCounts.from_json
         (
             CSV,
             "false_positivs," * 100_000 + "\n1\n",
-            "line 1: 1500000 characters are more than a line may have, 1000000",
+            "line 1: 1500000 characters are more than a line may have, 1",
         ),
         (CSV, "fp,n0,fn,n1\n" + "1," * 1_000_000, "line 2: 2000000 characters are more than a line may have, 1000000"),
         (CSV, "a," * 1001 + "\n1\n", "1002 columns are more than the 1000"),

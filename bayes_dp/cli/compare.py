@@ -18,6 +18,7 @@ from bayes_dp.cli.options import (
     Likelihood,
     PriorEpsilon,
     PriorStrength,
+    SafeCells,
 )
 from bayes_dp.cli.program import app, either, make_folder, number, read_counts
 
@@ -80,6 +81,7 @@ def compare(
         str | None,
         typer.Option(metavar="DIR", help="Also write comparison.json, .csv, .html and .tex to this folder."),
     ] = None,
+    safe_cells: SafeCells = False,
 ) -> int:
     """Compare the posterior of ε with every lower bound that the same counts give.
 
@@ -120,7 +122,7 @@ def compare(
     )
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
     if out is not None:
-        typer.echo(f"Wrote {', '.join(_save(found, out))}", err=True)
+        typer.echo(f"Wrote {', '.join(_save(found, out, safe_cells))}", err=True)
     return 0
 
 
@@ -143,16 +145,19 @@ def _posteriors(
         }
 
 
-def _save(found: Any, folder: str) -> list[str]:
+def _save(found: Any, folder: str, safe_cells: bool) -> list[str]:
     import os
 
     from bayes_dp.files import write_text_atomically
+    from bayes_dp.table import safe_cell
 
     paths = [os.path.join(folder, name) for name in _FILES]
     found.to_json(paths[0])
     frame = found.to_frame()
     for column in ("assumptions", "notes"):
         frame[column] = [" ".join(sentences) for sentences in frame[column]]
+    if safe_cells:
+        frame = frame.map(safe_cell)
     head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Comparison</title>\n'
     page = f"{head}{found.to_html()}\n</html>\n"
     for path, text in zip(paths[1:], (frame.to_csv(index=False), page, found.to_latex() + "\n"), strict=True):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.options import AsJson, SafeCells
 from bayes_dp.cli.program import app, either, number, whole, write_or_print
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def measure(
             parser=whole, metavar="N", help="With --method held-out: seed of the draw of that part, by default 0."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    as_json: AsJson = False,
     out: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +107,7 @@ def measure(
             help="Write the counts to this .json or .csv file, and not to standard output. JSON keeps the design.",
         ),
     ] = None,
+    safe_cells: SafeCells = False,
 ) -> int:
     """Count the errors of a likelihood-ratio attack (LiRA) from losses of models trained with and without examples.
 
@@ -137,10 +139,10 @@ def measure(
     if as_json:
         typer.echo(in_json, nl=False)
     elif out is None:
-        typer.echo(counts.csv(), nl=False)
+        typer.echo(counts.csv(safe_cells=safe_cells), nl=False)
     try:
         if out is not None:
-            write_or_print(out, in_json if suffix == ".json" else counts.csv(), printed=as_json)
+            write_or_print(out, in_json if suffix == ".json" else counts.csv(safe_cells=safe_cells), printed=as_json)
             notes.append(f"wrote {out}")
     finally:
         if counts.design == "cross_fed" and (suffix == ".csv" or (out is None and not as_json)):

@@ -27,6 +27,7 @@ __all__ = [
     "Numbers",
     "PriorEpsilon",
     "PriorStrength",
+    "SafeCells",
     "Scores",
     "Seed",
     "Side",
@@ -109,6 +110,13 @@ How = Annotated[
 Side = Annotated[Sides, typer.Option(metavar=either(Sides), help="Guess members and non-members, or members only.")]
 Seed = Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the coins that break ties and split.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")]
+SafeCells = Annotated[
+    bool,
+    typer.Option(
+        "--safe-cells",
+        help="In CSV, put an apostrophe before a label that begins with =, +, - or @, which a spreadsheet would run.",
+    ),
+]
 FailAbove = Annotated[
     float | None,
     typer.Option(

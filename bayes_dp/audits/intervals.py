@@ -90,9 +90,9 @@ def clopper_pearson(
 ) -> LowerBound:
     """From exact (Clopper-Pearson) bounds of both rates, each at half of the error probability p = 1 − confidence.
 
-    ε ≥ max(0, log((1−δ−β̄)/ᾱ), log((1−δ−ᾱ)/β̄)) with the upper bounds ᾱ, β̄. An attack worse than chance gives 0.
-    `two_sided` takes lower and upper bounds at p/4 each: all four hold at once, so that the lower end may use the
-    attack or its opposite, and there is an upper end.
+    ε ≥ max(0, log((1−δ−β̄)/ᾱ), log((1−δ−ᾱ)/β̄)) with the upper bounds ᾱ, β̄. An attack worse than chance gives 0, and a
+    warning where the opposite decisions would give more. `two_sided` takes lower and upper bounds at p/4 each: all four
+    hold at once, so that the lower end may use the attack or its opposite, and there is an upper end.
     """
     return _from_rates(
         counts, delta, confidence, two_sided, "clopper-pearson", (clopper_pearson_lower, clopper_pearson_upper)
@@ -118,12 +118,17 @@ def _from_rates(
     delta, p = _question(counts, delta, confidence)
     x, n0, y, n1 = _columns(counts)
     share = p / len(counts) / (4 if two_sided else 2)
-    high = bounds[1](x, n0, share), bounds[1](y, n1, share)
+
+    def one_sided(x: Floats, y: Floats) -> Floats:
+        return epsilon_from_rates(bounds[1](x, n0, share), bounds[1](y, n1, share), delta)
+
     if two_sided:
-        low = bounds[0](x, n0, share), bounds[0](y, n1, share)
+        low, high = ((bound(x, n0, share), bound(y, n1, share)) for bound in bounds)
         lower, upper = _two_sided(low, high, delta)
+        warning = ""
     else:
-        lower, upper = epsilon_from_rates(*high, delta), np.full(len(counts), math.inf)
+        lower, upper = one_sided(x, y), np.full(len(counts), math.inf)
+        warning = _opposite(counts, one_sided(n0 - x, n1 - y), ", or take two_sided")
     sentences = ["The errors of a base are binomial."]
     if method == "jeffreys":
         invalid = "Jeffreys intervals hold their confidence on average over the rates, and not at every rate."
@@ -133,7 +138,7 @@ def _from_rates(
     def again(d: float) -> LowerBound:
         return _from_rates(counts, d, confidence, two_sided, method, bounds)
 
-    return _bound(counts, delta, confidence, method, two_sided, lower, upper, sentences, invalid, again)
+    return _bound(counts, delta, confidence, method, two_sided, lower, upper, sentences, invalid, warning, again)
 
 
 def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sided: bool = False) -> LowerBound:
@@ -145,27 +150,34 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
     """
     delta, p = _question(counts, delta, confidence)
     x, n0, y, n1 = _columns(counts)
+    z = float(-special.ndtri(p / len(counts) / (4 if two_sided else 2)))
+
+    def both_ends(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        extreme = (x == 0) | (x == n0) | (y == 0) | (y == n1)
+        alpha, beta = (np.where(extreme, (k + 0.5) / (n + 1), k / n) for k, n in ((x, n0), (y, n1)))
+        ends = []
+        for a, m, b, n in ((alpha, n0, beta, n1), (beta, n1, alpha, n0)):
+            some = 1 - delta - b > 0  # else the ratio is estimated as 0, and says nothing
+            gap = np.where(some, 1 - delta - b, 1.0)
+            centre, spread = np.log(gap / a), np.sqrt(b * (1 - b) / (n * gap**2) + (1 - a) / (m * a))
+            ends.append([np.where(some, centre + side * spread, -math.inf) for side in (-z, z)])
+        low, high = (np.maximum(0.0, np.maximum(*pair)) for pair in zip(*ends, strict=True))
+        return low, high
+
     if two_sided:
         worse = x / n0 + y / n1 > 1
-        x, y = np.where(worse, n0 - x, x), np.where(worse, n1 - y, y)
-    extreme = (x == 0) | (x == n0) | (y == 0) | (y == n1)
-    alpha, beta = (np.where(extreme, (k + 0.5) / (n + 1), k / n) for k, n in ((x, n0), (y, n1)))
-    z = float(-special.ndtri(p / len(counts) / (4 if two_sided else 2)))
-    ends = []
-    for a, m, b, n in ((alpha, n0, beta, n1), (beta, n1, alpha, n0)):
-        some = 1 - delta - b > 0  # else the ratio is estimated as 0, and says nothing
-        gap = np.where(some, 1 - delta - b, 1.0)
-        centre, spread = np.log(gap / a), np.sqrt(b * (1 - b) / (n * gap**2) + (1 - a) / (m * a))
-        ends.append([np.where(some, centre + side * spread, -math.inf) for side in (-z, z)])
-    lower = np.maximum(0.0, np.maximum(ends[0][0], ends[1][0]))
-    upper = np.maximum(0.0, np.maximum(ends[0][1], ends[1][1])) if two_sided else np.full(len(counts), math.inf)
+        lower, upper = both_ends(np.where(worse, n0 - x, x), np.where(worse, n1 - y, y))
+        warning = ""
+    else:
+        lower, upper = both_ends(x, y)[0], np.full(len(counts), math.inf)
+        warning = _opposite(counts, both_ends(n0 - x, n1 - y)[0], ", or take two_sided")
     sentences = ["The log ratios of the observed rates are normal with their estimated variances."]
     invalid = "The normal approximation does not guarantee the confidence, least of all with few errors."
 
     def again(d: float) -> LowerBound:
         return katz(counts, d, confidence=confidence, two_sided=two_sided)
 
-    return _bound(counts, delta, confidence, "katz", two_sided, lower, upper, sentences, invalid, again)
+    return _bound(counts, delta, confidence, "katz", two_sided, lower, upper, sentences, invalid, warning, again)
 
 
 def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> LowerBound:
@@ -183,19 +195,22 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
             f"the accuracy bound needs as many negatives as positives, but base {_name(counts, i)} has {n0[i]:.0f} and"
             f" {n1[i]:.0f}"
         )
-    right = n0 + n1 - x - y
-    q = np.minimum(clopper_pearson_lower(right, n0 + n1, p / len(counts)), (right - 1) / (n0 + n1))
-    q = np.maximum(q, 0.5)
-    with np.errstate(divide="ignore"):
-        lower = np.log(np.maximum(q - delta, 0.0) / (1 - q))
-    lower = np.maximum(0.0, lower)
+
+    def from_correct(right: Floats) -> Floats:
+        q = np.minimum(clopper_pearson_lower(right, n0 + n1, p / len(counts)), (right - 1) / (n0 + n1))
+        q = np.maximum(q, 0.5)
+        with np.errstate(divide="ignore"):
+            return np.maximum(0.0, np.log(np.maximum(q - delta, 0.0) / (1 - q)))
+
+    lower = from_correct(n0 + n1 - x - y)
+    warning = _opposite(counts, from_correct(x + y))
     sentences = ["The decisions on the runs of a base are made alike for all of them, before looking at the truth."]
     upper = np.full(len(counts), math.inf)
 
     def again(d: float) -> LowerBound:
         return accuracy(counts, d, confidence=confidence)
 
-    return _bound(counts, delta, confidence, "accuracy", False, lower, upper, sentences, "", again)
+    return _bound(counts, delta, confidence, "accuracy", False, lower, upper, sentences, "", warning, again)
 
 
 def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, prior: float = 0.5) -> CredibleInterval:
@@ -264,6 +279,20 @@ def _caution(counts: ErrorCounts) -> str:
     return "The runs were cross-fed, so their errors are in truth correlated: the statement may be too strong."
 
 
+def _opposite(counts: ErrorCounts, bounds: Floats, otherwise: str = "") -> str:
+    """What the opposite decisions would show, a sentence, from the bounds that they would give; empty for nothing."""
+    worse = np.flatnonzero(bounds > 0)
+    if not len(worse):
+        return ""
+    first = int(worse[np.argmax(bounds[worse])])
+    whose = "decisions" if len(counts) == 1 else f"decisions of {len(worse)} of {len(counts)} bases"
+    of = "" if len(counts) == 1 else f" of base {_name(counts, first)}"
+    return (
+        f"The {whose} are worse than chance, which leaks as well: the opposite decisions{of} would give epsilon >="
+        f" {bounds[first]:.4g}. Which of the two to take must be decided before looking{otherwise}."
+    )
+
+
 def _provenance(counts: ErrorCounts, delta: float, confidence: float, method: str, **settings: Any) -> Provenance:
     return Provenance(method, counts.digest(), {"delta": delta}, {}, {"confidence": confidence, **settings})
 
@@ -278,6 +307,7 @@ def _bound(
     upper: Floats,
     sentences: list[str],
     invalid: str,
+    warning: str,
     again: Callable[[float], LowerBound],
 ) -> LowerBound:
     """The largest of the bases' bounds, all of which hold at once."""
@@ -291,6 +321,7 @@ def _bound(
         assumptions=(_REPEATED, f"δ = {delta:g} is known.", *sentences, *several) + ((_UPPER,) if two_sided else ()),
         provenance=_provenance(counts, delta, confidence, method, two_sided=two_sided),
         invalid=_caution(counts) or invalid,
+        warnings=(warning,) if warning else (),
         details={"base": _name(counts, best), "bounds": lower.tolist()},
         at=again,
     )

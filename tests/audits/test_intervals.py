@@ -270,3 +270,38 @@ def test_special_cases_of_one_run(tmp_path):
     assert intervals.clopper_pearson(counts(0, 10**7, 0, 10**7), 0.0).value == pytest.approx(
         float(special.logit(0.025 ** (1 / 10**7))), rel=1e-6
     )
+
+
+# Decisions that are worse than chance ---------------------------------------------------------------------------------
+
+ONE_SIDED = (intervals.clopper_pearson, intervals.jeffreys, intervals.katz, intervals.accuracy)
+
+
+@pytest.mark.parametrize("method", ONE_SIDED)
+def test_the_opposite_decisions_leak_as_well(method):
+    worse, better = counts(90, 100, 95, 100), counts(10, 100, 5, 100)
+    (sentence,) = method(worse, 1e-3).warnings
+    assert "The decisions are worse than chance" in sentence
+    assert f"would give epsilon >= {method(better, 1e-3).value:.4g}" in sentence
+    assert ("two_sided" in sentence) == (method is not intervals.accuracy)
+    assert sentence in method(worse, 1e-3).summary()
+    assert method(worse, 1e-3).valid == method(better, 1e-3).valid
+    for right in (better, counts(50, 100, 50, 100), counts(55, 100, 52, 100), counts(0, 1, 1, 1), counts(1, 1, 1, 1)):
+        assert method(right, 1e-3).warnings == ()
+    if method is not intervals.accuracy:
+        assert method(worse, 1e-3, two_sided=True).warnings == ()
+
+
+@pytest.mark.parametrize("method", ONE_SIDED)
+def test_the_opposite_decisions_of_some_bases(method):
+    several = bdp.ErrorCounts([10, 80, 97, 50], 100, [20, 90, 99, 50], 100, base=["a", "b", "c", "d"])
+    (sentence,) = method(several, 1e-3).warnings
+    alone = method(bdp.ErrorCounts(3, 100, 1, 100), 1e-3, confidence=1 - 0.05 / 4).value
+    assert "The decisions of 2 of 4 bases are worse than chance" in sentence
+    assert f"the opposite decisions of base 'c' would give epsilon >= {alone:.4g}" in sentence
+
+
+def test_the_hint_is_in_the_comparison():
+    row = bdp.compare(counts(90, 100, 95, 100), 1e-3, names="clopper-pearson").rows[0]
+    assert (row.valid, row.value) == (True, 0.0)
+    assert "the opposite decisions" in row.reason

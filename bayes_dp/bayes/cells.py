@@ -8,7 +8,7 @@ further evaluations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-__all__ = ["ORDER", "Cells", "Piecewise", "integrate"]
+__all__ = ["ORDER", "RIM", "Cells", "Panels", "Piecewise", "integrate", "resolve"]
 
 Floats = NDArray[np.float64]
 
@@ -32,10 +32,18 @@ _ZOOM = 14  # points an axis of the zooming grid
 _DROP = 30.0  # nats below the largest value at which the density is left out
 _INTERPOLANT = 3e-4  # share of the total by which a cell's interpolant may be off
 _MAX_CELLS = 8000
-_RIM = 1e-6  # the density is not asked for nearer to the rim of the unit square
+RIM = 1e-6  # the density is not asked for nearer to the rim of the unit square
 
 LogDensity = Callable[[Floats, Floats], Floats]  # u (r,), v (r, c) -> log density (r, c)
 Ridge = Callable[[float, float, Floats], Floats]  # u0, v0, u -> v
+
+
+@dataclass(frozen=True)
+class Modes:
+    """What is known of narrow modes along an axis: where they are, and where cells have to begin to resolve them."""
+
+    places: Sequence[float] = ()
+    cuts: Sequence[float] = ()
 
 
 @dataclass
@@ -49,7 +57,7 @@ class Cells:
 
     def nodes(self) -> tuple[Floats, Floats, Floats]:
         """u, v and probability weight of every node, each flat: the places where the density was asked for."""
-        u, v = (x.clip(_RIM, 1.0 - _RIM) for x in _place(self.edges, self.log_density.shape[2]))
+        u, v = (x.clip(RIM, 1.0 - RIM) for x in _place(self.edges, self.log_density.shape[2]))
         weight = np.exp(self.log_density - self.log_total) * _cell_weights(self.edges, self.log_density.shape[2])
         shape = self.log_density.shape
         return (
@@ -170,15 +178,24 @@ class Piecewise:
         return np.where(inside, (self.coefficients[panel] * vander).sum(axis=-1), 0.0)
 
 
-def integrate(log_density: LogDensity, two: bool, ridge: Ridge | None = None, tolerance: float = 1e-5) -> Cells:
+def integrate(
+    log_density: LogDensity,
+    two: bool,
+    ridge: Ridge | None = None,
+    tolerance: float = 1e-5,
+    modes: Sequence[Modes] = (),
+) -> Cells:
     """Cells of a log density on the unit square (`two`) or, in u alone with v = 0, the unit interval.
 
-    `ridge` gives v(u) on a curve through (u0, v0) along which the density is expected to vary little.
+    `ridge` gives v(u) on a curve through (u0, v0) along which the density is expected to vary little; `modes`, for u
+    and v, where the zooming grid may overlook something.
     """
-    box = _locate(log_density, two, ridge)
-    cuts = 2
-    u = np.linspace(box[0, 0], box[0, 1], cuts + 1)
-    v = np.linspace(box[1, 0], box[1, 1], cuts + 1) if two else np.array([0.0, 1.0])
+    box, top = _locate(log_density, two, ridge)
+    if any(axis.places for axis in modes):
+        u, v = _cuts(log_density, two, box, top, modes)
+    else:
+        u = np.linspace(box[0, 0], box[0, 1], 3)
+        v = np.linspace(box[1, 0], box[1, 1], 3) if two else np.array([0.0, 1.0])
     new = np.array([[[a, b], [c, d]] for a, b in pairwise(u) for c, d in pairwise(v)])
     edges, values = np.empty((0, 2, 2)), np.empty((0, ORDER, ORDER if two else 1))
     while True:
@@ -192,8 +209,30 @@ def integrate(log_density: LogDensity, two: bool, ridge: Ridge | None = None, to
         edges, values = edges[~halve], values[~halve]
 
 
-def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> Floats:
-    """A box [axis, end] outside of which the density is negligible.
+def _cuts(log_density: LogDensity, two: bool, box: Floats, top: float, modes: Sequence[Modes]) -> tuple[Floats, Floats]:
+    """Where cells of the whole square begin, along u and along v.
+
+    At the cuts of the modes, around the box of the peak, and around what is found along the line through each mode.
+    """
+    found = [[*axis.cuts, *ends, ends.mean()] for axis, ends in zip(modes, box, strict=False)]
+    for axis in (0, 1) if two else ():
+        for place in modes[axis].places:
+            at = np.clip(np.array([place]), RIM, 1.0 - RIM)
+
+            def along(x: Floats, _: Floats, axis: int = axis, at: Floats = at) -> Floats:
+                """Along v at a mode of u, and along u at a mode of v."""
+                return log_density(at, x[None, :]).T if axis == 0 else log_density(x, np.tile(at, (len(x), 1)))
+
+            ends, height = _locate(along, False, None)
+            if height > top - 2 * _DROP:
+                found[1 - axis] += [*ends[0], ends[0].mean()]
+    places = [np.unique(np.clip([0.0, *cuts, 1.0], 0.0, 1.0)) for cuts in found]
+    places = [cuts[np.diff(cuts, prepend=-1.0) > 1e-9] for cuts in places]
+    return places[0], places[1] if two else np.array([0.0, 1.0])
+
+
+def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> tuple[Floats, float]:
+    """A box [axis, end] outside of which the density is negligible, and the largest log density found.
 
     A coarse grid and a climb find the peak. Then grids in u and w, the height of v above the ridge through the peak,
     shrink to the points within _DROP of it: a ridge that is thin and long in (u,v) is neither in (u,w).
@@ -244,9 +283,9 @@ def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> Floats:
             break
     heights = place(np.linspace(box[0, 0], box[0, 1], 50), box[1])
     box = np.stack([box[0], [heights.min(), heights.max()]]).clip(0.0, 1.0)
-    box[box < _RIM] = 0.0
-    box[box > 1.0 - _RIM] = 1.0
-    return box
+    box[box < RIM] = 0.0
+    box[box > 1.0 - RIM] = 1.0
+    return box, top
 
 
 def _climb(
@@ -260,11 +299,11 @@ def _climb(
     for _ in range(20):
         before, step = value, steps
         for _ in range(40):
-            u = np.clip(at[0] + step[0] * offsets, _RIM, 1.0 - _RIM)
+            u = np.clip(at[0] + step[0] * offsets, RIM, 1.0 - RIM)
             v = np.zeros((9, 1))
             if two:
                 middle = ridge(at[0], at[1], u) if ridge else np.full(9, at[1])
-                v = np.clip(middle[:, None] + step[1] * offsets, _RIM, 1.0 - _RIM)
+                v = np.clip(middle[:, None] + step[1] * offsets, RIM, 1.0 - RIM)
             values = log_density(u, v)
             i, j = np.unravel_index(int(np.argmax(values)), values.shape)
             gain = float(values[i, j]) - value
@@ -303,7 +342,7 @@ def _cell_weights(edges: Floats, columns: int) -> Floats:
 
 
 def _evaluate(log_density: LogDensity, edges: Floats, two: bool) -> Floats:
-    u, v = (x.clip(_RIM, 1.0 - _RIM) for x in _place(edges, ORDER if two else 1))
+    u, v = (x.clip(RIM, 1.0 - RIM) for x in _place(edges, ORDER if two else 1))
     rows = np.repeat(v, ORDER, axis=0) if two else np.zeros((u.size, 1))
     return log_density(u.ravel(), rows).reshape(len(edges), ORDER, -1)
 
@@ -360,3 +399,47 @@ def _halve(edges: Floats, split: NDArray[np.bool_]) -> Floats:
         edges = np.concatenate([edges[~cut], low, high])
         split = np.concatenate([split[~cut], split[cut], split[cut]])
     return edges
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Panels of the unit interval on which a density is a polynomial, its mass, and where it becomes negligible."""
+
+    edges: Floats
+    mass: float
+    top: float
+
+
+def resolve(log_density: Callable[[Floats], Floats], witnesses: Floats, tolerance: float = 1e-8) -> Panels:
+    """Halve panels of [0,1] until a density is resolved on each, and right at the witnesses, places (m,) in order.
+
+    `log_density` is that of a probability density; its mass says what was missed.
+    """
+    new = np.stack([np.linspace(0.0, 1.0, 9)[:-1], np.linspace(0.0, 1.0, 9)[1:]], axis=1)
+    seen = np.exp(np.minimum(log_density(witnesses), 700.0))
+    edges, values = np.empty((0, 2)), np.empty((0, ORDER))
+    for _ in range(60):
+        nodes = (new[:, :1] + np.diff(new) * _NODES).clip(RIM, 1.0 - RIM)
+        found = np.exp(np.minimum(log_density(nodes.ravel()), 700.0)).reshape(nodes.shape)
+        edges, values = np.concatenate([edges, new]), np.concatenate([values, found])
+        order = np.argsort(edges[:, 0])
+        edges, values = edges[order], values[order]
+        width = edges[:, 1] - edges[:, 0]
+        mass = values @ _WEIGHTS * width
+        series = values @ _TO_COEFFICIENTS.T
+        tail = np.sqrt((series[:, -2:] ** 2).sum(axis=1)) * width
+        error = np.minimum(tail, np.maximum(mass, 1e-300) * (tail / np.maximum(mass, 1e-300)) ** 3)
+        panel = np.clip(np.searchsorted(edges[:, 0], witnesses, side="right") - 1, 0, len(edges) - 1)
+        at = 2 * (witnesses - edges[panel, 0]) / width[panel] - 1
+        interpolated = (legendre.legvander(at, ORDER - 1) * series[panel]).sum(axis=1)
+        wrong = np.abs(seen - interpolated) * width[panel] > _INTERPOLANT
+        split = (tail > _INTERPOLANT) | (error > tolerance / 20)
+        split[panel[wrong]] = True
+        split &= width > 1e-13
+        if not split.any() or len(edges) > _MAX_CELLS:
+            break
+        middle = edges[split].mean(axis=1)
+        new = np.concatenate([np.stack([edges[split, 0], middle], 1), np.stack([middle, edges[split, 1]], 1)])
+        edges, values = edges[~split], values[~split]
+    large = values.max(axis=1) > values.max() * np.exp(-_DROP)
+    return Panels(np.append(edges[:, 0], edges[-1, 1]), float(mass.sum()), float(edges[large, 1].max()))

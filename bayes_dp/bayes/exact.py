@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.bayes import priors
+from bayes_dp.bayes.axis import Axis, Coordinate, axis_of
 from bayes_dp.bayes.cells import Piecewise, Ridge, integrate
 from bayes_dp.bayes.corner_table import CornerTable
 from bayes_dp.bayes.latent import draw_rates
@@ -30,35 +30,9 @@ __all__ = ["ExactPosterior", "exact", "exact_delta"]
 
 Floats = NDArray[np.float64]
 
-_FAR = 1e5
+_FAR = 5e4  # times the scale of the coordinate
 _CHECKED = 1_000_000  # challenges of a base up to which intervals were compared with their limit
 _MOST = 10**8  # challenges of a base for which the likelihood keeps its digits
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """A smooth map of u in [0,1] onto [low, high], where high may be infinite."""
-
-    low: float
-    high: float
-
-    def value(self, u: Floats) -> Floats:
-        if np.isinf(self.high):
-            return np.asarray(self.low + 2.0 * np.tan(0.5 * np.pi * np.minimum(u, 1.0 - 1e-15)) ** 2)
-        return np.clip(self.low + (self.high - self.low) * np.sin(0.5 * np.pi * u) ** 2, self.low, self.high)
-
-    def inverse(self, value: Floats) -> Floats:
-        if np.isinf(self.high):
-            return np.asarray(np.arctan(np.sqrt(np.maximum(value - self.low, 0.0) / 2.0)) * 2 / np.pi)
-        share = np.clip((value - self.low) / (self.high - self.low), 0.0, 1.0)
-        return np.asarray(np.arcsin(np.sqrt(share)) * 2 / np.pi)
-
-    def log_rate(self, u: Floats) -> Floats:
-        """log d value / du."""
-        angle = 0.5 * np.pi * u
-        if np.isinf(self.high):
-            return np.log(2.0 * np.pi) + np.log(np.sin(angle)) - 3.0 * np.log(np.cos(angle))
-        return np.log((self.high - self.low) * 0.5 * np.pi) + np.log(np.sin(2.0 * angle))
 
 
 @dataclass(frozen=True)
@@ -103,24 +77,25 @@ class ExactPosterior(Posterior):
         self.question, self._likelihood = question, likelihood
         self.parameter = question.parameter
         two = question.strength == "free"
-        self._axes: dict[str, Coordinate] = {
-            name: Coordinate(*priors.support(name, prior)) for name, prior in question.priors.items()
-        }
-        axes = list(self._axes.values())
-        ridge = _constant_product(*axes) if two and question.parameter == "epsilon" else None
-        self._cells = integrate(_log_posterior(question, likelihood, axes), two, ridge)
+        axes = [axis_of(name, prior) for name, prior in question.priors.items()]
+        self._axes: dict[str, Coordinate] = {axis.name: axis.coordinate for axis in axes}
+        ridge = _constant_product(*self._axes.values()) if two and question.parameter == "epsilon" else None
+        self._cells = integrate(
+            _log_posterior(question, likelihood, axes), two, ridge, modes=[axis.modes for axis in axes]
+        )
         self.log_evidence = self._cells.log_total
         self._u, self._v, self._weight = self._cells.nodes()
         self.marginals: Mapping[str, Marginal] = {name: self._grid_marginal(i) for i, name in enumerate(self._axes)}
+        error = self._cells.error + sum(axis.error for axis in axes)
         self.diagnostics = {
             "log_evidence": self.log_evidence,
-            "relative_error": self._cells.error,
+            "relative_error": error,
             "cells": len(self._cells.edges),
         }
         self.warnings = ()
-        if not self._cells.error < 1e-3:
+        if not error < 1e-3:
             self.warnings = (
-                f"the quadrature reached a relative error of only {self._cells.error:.1e}; a prior with a sharp edge or"
+                f"the quadrature reached a relative error of only {error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
             )
         self.counts = counts = question.counts
@@ -140,8 +115,8 @@ class ExactPosterior(Posterior):
     def _grid_marginal(self, which: int) -> GridMarginal:
         axis = list(self._axes.values())[which]
         value = axis.value((self._u, self._v)[which])
-        mean = _moment(self._weight, value, 1)
-        sd = math.sqrt(_moment(self._weight, value - mean, 2))
+        mean = _moment(self._weight, value, 1, _FAR * axis.scale)
+        sd = math.sqrt(_moment(self._weight, value - mean, 2, _FAR * axis.scale))
         return GridMarginal(axis, self._cells.marginal(which), mean, sd)
 
     @property
@@ -225,14 +200,16 @@ def exact_delta(
     return ExactPosterior(question, _likelihood(counts))
 
 
-def _moment(weight: Floats, value: Floats, power: int) -> float:
+def _moment(weight: Floats, value: Floats, power: int, far: float) -> float:
     """Σ weight·value^power, or NaN where a thousandth of it and more comes from far out in the tail.
 
     There the moment may not exist, and the density, known to a small share of the whole, does not tell.
     """
-    parts = weight * value**power
-    total = float(parts.sum())
-    return math.nan if not parts[value > _FAR].sum() <= 1e-3 * abs(total) else total
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = weight * value**power
+        total = float(parts.sum())
+        known = math.isfinite(total) and parts[value > far].sum() <= 1e-3 * abs(total)
+    return total if known else math.nan
 
 
 def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
@@ -247,28 +224,25 @@ def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
 
 
 def _log_posterior(
-    question: Question, likelihood: MarginalLikelihood, axes: list[Coordinate]
+    question: Question, likelihood: MarginalLikelihood, axes: list[Axis]
 ) -> Callable[[Floats, Floats], Floats]:
     """The unnormalised log posterior density in (u, v): u (r,), v (r, c) -> (r, c)."""
-    log_prior = [priors.log_density(prior) for prior in question.priors.values()]
     corners = None
     if question.parameter == "epsilon" and question.strength == "free":
         # The table ends where the prior does, yet well beyond the bases' own levels, should the two disagree.
-        prior = integrate(lambda u, v: (log_prior[0](axes[0].value(u)) + axes[0].log_rate(u))[:, None], False)
-        reach = max(2.0 * float(likelihood.levels()[0].max()), float(axes[0].value(prior.edges[:, 0].max())))
-        corners = CornerTable(likelihood, question.known, min(reach, axes[0].high, 600.0))
+        reach = max(2.0 * float(likelihood.levels()[0].max()), axes[0].top)
+        corners = CornerTable(likelihood, question.known, min(reach, axes[0].coordinate.high, 600.0))
 
     def evaluate(u: Floats, v: Floats) -> Floats:
-        value = axes[0].value(u)
-        epsilon, delta = question.privacy(value)
-        along_u = log_prior[0](value) + axes[0].log_rate(u)
+        epsilon, delta = question.privacy(axes[0].coordinate.value(u))
+        along_u = axes[0].log_density(u)
         if question.strength == "tight":
             return (along_u + likelihood.total_tight(epsilon, delta))[:, None]
         if question.strength != "free":
             fixed = np.full(v.shape, question.strength)
             return np.asarray(along_u[:, None] + likelihood.total(epsilon, delta, fixed))
-        strength = axes[1].value(v)
-        along_v = log_prior[1](strength.ravel()).reshape(v.shape) + axes[1].log_rate(v)
+        strength = axes[1].coordinate.value(v)
+        along_v = axes[1].log_density(v.ravel()).reshape(v.shape)
         return np.asarray(along_u[:, None] + along_v + likelihood.total(epsilon, delta, strength, corners))
 
     return evaluate

@@ -70,7 +70,13 @@ LAYERS = (
         "bayes_dp.bayes.precision",
         "bayes_dp.bayes.sampled",
     ),
-    ("bayes_dp.bayes.correlated", "bayes_dp.bayes.cubature", "bayes_dp.bayes.coordinates", "bayes_dp.bayes.groups"),
+    (
+        "bayes_dp.bayes.axis",
+        "bayes_dp.bayes.correlated",
+        "bayes_dp.bayes.cubature",
+        "bayes_dp.bayes.coordinates",
+        "bayes_dp.bayes.groups",
+    ),
     (
         "bayes_dp.bayes.own",
         "bayes_dp.bayes.aggregate",

@@ -13,7 +13,8 @@ jumps down here and there while it grows in between. The rejected ε need not be
 *not* a lower bound: that one of the many ε above the truth is rejected is more likely than p. What holds is the first ε
 that is not rejected, since the truth is rejected if it is below. Let e(v) be the largest ε rejected by v kept right
 guesses. As guesses are switched on at ε_(1) ≤ ε_(2) ≤ …, the first ε that is not rejected is e(v) with the least v for
-which e(v) < ε_(v+1).
+which e(v) < ε_(v+1). It is found in leaps: where e(v) is not below ε_(v+1), the next v to try is the count at e(v).
+None between the two will do, since e does not fall with v.
 
 Without coins there are two ways to a bound. Twice the mean of the p-value over the coins is a p-value, which serves for
 ε. And a test that rejects where at least half of all coins make the test at p/2 reject has the error probability p, by
@@ -158,14 +159,19 @@ def tampered_bounds(m: int, r: int, steps: FloatArray, delta: float, p: float) -
 
     `steps` (K, n) are the ε from which on each right guess is kept; wrong ones may stand among them as infinities.
     """
-    steps = np.sort(steps, axis=1)
-    k, n = steps.shape
-    at_zero = (steps == 0).sum(axis=1)
-    fewest = int(at_zero.min())
-    most = lower_bounds(m, r, np.arange(fewest, n + 1), delta, p)  # e(v) for v = fewest, …, n
-    following = np.concatenate([steps[:, fewest:], np.full((k, 1), np.inf)], axis=1)  # ε_(v+1)
-    settled = (most < following) & (np.arange(fewest, n + 1) >= at_zero[:, None])
-    return most[np.argmax(settled, axis=1)]
+    kept = (steps == 0).sum(axis=1)
+    bounds, known = np.empty(len(steps)), np.full(steps.shape[1] + 1, np.nan)  # e(v)
+    rows = np.arange(len(steps))  # without a bound so far
+    while len(rows):
+        asked = np.unique(kept[rows])
+        asked = asked[np.isnan(known[asked])]
+        known[asked] = lower_bounds(m, r, asked, delta, p)
+        bounds[rows] = known[kept[rows]]
+        at_bound = (steps[rows] <= bounds[rows, None]).sum(axis=1)
+        more = at_bound > kept[rows]
+        rows = rows[more]
+        kept[rows] = at_bound[more]
+    return bounds
 
 
 def tampered_mu_bounds(m: int, r: int, kept: NDArray[np.int64], p: float) -> FloatArray:

@@ -117,23 +117,28 @@ def slack(made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike) -> FloatArray
     if len(r):
         width = 2 * int(_WINDOW / 3 + math.sqrt((_WINDOW / 3) ** 2 + _WINDOW * r.max() / 2)) + 2
         step = max(1, _BLOCK // width)
-        log_factorial = special.gammaln(np.arange(r.max() + 1) + 1)
         for i in range(0, len(r), step):
             part = slice(i, i + step)
-            result[part] = _slack(r[part].astype(np.intp), v[part].astype(np.intp), e[part], width, log_factorial)
+            result[part] = _slack(r[part].astype(np.intp), v[part].astype(np.intp), e[part], width)
     return result.reshape(shape)[()]
 
 
-def _slack(
-    r: NDArray[np.intp], v: NDArray[np.intp], epsilon: FloatArray, width: int, log_factorial: FloatArray
-) -> FloatArray:
+def _slack(r: NDArray[np.intp], v: NDArray[np.intp], epsilon: FloatArray, width: int) -> FloatArray:
     """The sum over the n = v − i among so many values around the mean of Z, by log-probabilities; all (k,)."""
     n = (r * special.expit(epsilon)).astype(np.intp)[:, None] + np.arange(width) - width // 2
     inside = (n >= 0) & (n < v[:, None])
     n = np.where(inside, n, 0)
-    log_chance = n * epsilon[:, None] - log_factorial[n] - log_factorial[r[:, None] - n]
-    log_chance += (log_factorial[r] - r * np.logaddexp(0.0, epsilon))[:, None]
+    log_chance = n * epsilon[:, None] - _log_factorial(n) - _log_factorial(r[:, None] - n)
+    log_chance += (special.gammaln(r + 1.0) - r * np.logaddexp(0.0, epsilon))[:, None]
     return np.sum(np.where(inside, np.exp(log_chance) / (v[:, None] - n + ~inside), 0.0), axis=1)
+
+
+def _log_factorial(n: NDArray[np.intp]) -> FloatArray:
+    """log n!, from a table of the range of n where that is shorter."""
+    low, high = int(n.min()), int(n.max())
+    if high - low >= n.size:
+        return np.asarray(special.gammaln(n + 1.0))
+    return np.asarray(special.gammaln(np.arange(low, high + 1) + 1.0)[n - low])
 
 
 def lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: float, p: ArrayLike) -> FloatArray:

@@ -7,7 +7,13 @@ import pytest
 from scipy import special
 
 import bayes_dp as bdp
-from bayes_dp.audits.conditional import bounds_for_propensities, expected_bound, median_bound, untampered_p_value
+from bayes_dp.audits.conditional import (
+    bounds_for_propensities,
+    expected_bound,
+    median_bound,
+    tampered_bounds,
+    untampered_p_value,
+)
 from bayes_dp.audits.f_dp import GAUSSIAN
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
 from bayes_dp.audits.one_run import lower_bounds as one_run_bounds
@@ -76,6 +82,37 @@ def test_tampered_bounds_by_a_plain_scan(delta, directional):
         assert low - 1e-12 <= bound <= high + 1e-12
         positive += bound > 0
     assert positive > 5
+
+
+def one_by_one(m, r, steps, delta, p):
+    """The least v from the count at 0 on with e(v) < ε_(v+1), by trying them all."""
+    bounds = lower_bounds(m, r, np.arange(steps.shape[1] + 1), delta, p)
+    found = []
+    for row in np.sort(steps, axis=1):
+        v = int(np.sum(row == 0))
+        while v < len(row) and bounds[v] >= row[v]:
+            v += 1
+        found.append(bounds[v])
+    return found
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5, 1e-2, 0.3])
+@pytest.mark.parametrize("p", [1e-6, 0.05, 0.4, 0.9])
+def test_the_leaps_leave_no_count_out(delta, p):
+    rng = np.random.default_rng(0)
+    for r in (1, 2, 10, 60):
+        m = r * int(rng.integers(1, 50))
+        steps = np.where(rng.random((40, r)) < 0.6, 0.0, rng.exponential(2.0, (40, r)) * rng.integers(0, 3, (40, 1)))
+        steps[rng.random((40, r)) < 0.1] = np.inf
+        np.testing.assert_array_equal(tampered_bounds(m, r, steps, delta, p), one_by_one(m, r, steps, delta, p))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5, 1e-2, 0.3])
+def test_more_right_guesses_never_give_a_lower_bound(delta):
+    """Which the leaps rest on; with large m δ too, where the sum of the slack grows with v below the mode."""
+    for m, r in ((1, 1), (7, 7), (100, 100), (5000, 100), (10**6, 30)):
+        for p in (1e-6, 0.05, 0.4, 0.99):
+            assert (np.diff(lower_bounds(m, r, np.arange(r + 1), delta, p)) >= -1e-12).all()
 
 
 def test_the_largest_rejected_epsilon_is_no_bound():

@@ -6,6 +6,8 @@ from scipy import special
 
 from bayes_dp.audits.conditional import bounds_for_propensities
 from bayes_dp.audits.poisson_binomial import tail
+from bayes_dp.audits.zero_run import zero_run
+from bayes_dp.guess_table import GuessTable
 from tests.benchmarks.test_audit_speed import check
 
 RANDOM = np.random.default_rng(0)
@@ -17,6 +19,19 @@ def test_one_tail_of_a_hundred_thousand(benchmark, z):
     v = int(chances.sum() + z * np.sqrt((chances * (1 - chances)).sum()))
     benchmark.pedantic(tail, args=(chances, v), rounds=5)
     check(benchmark, 1.0)
+
+
+@pytest.mark.parametrize("guesses", [None, 1_000_000])
+@pytest.mark.parametrize("form", ["δ = 1e-5", "δ = 0"])
+def test_a_million_examples(benchmark, form, guesses):
+    """With coins; for the default numbers of guesses, and where all are guessed."""
+    logit = RANDOM.normal(size=1_000_000)
+    member = RANDOM.random(len(logit)) < special.expit(logit)
+    score = np.where(member, 1.0, -1.0) + logit + 1.5 * RANDOM.normal(size=len(logit))
+    table = GuessTable(score, member, special.expit(logit))
+    question = {"delta": 1e-5 if form == "δ = 1e-5" else 0.0, "form": "tampered", "choice": guesses}
+    benchmark.pedantic(zero_run, args=(table,), kwargs=question, rounds=3)
+    check(benchmark, 3.0)
 
 
 QUESTIONS = {"untampered": {}, "tampered": {"delta": 1e-5}, "mu": {"parameter": "mu"}}

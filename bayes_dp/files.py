@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 MAX_BYTES = 100_000_000
+_CHUNK = 1_000_000  # since Python sets aside all that is asked for
 
 _TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
@@ -171,7 +172,7 @@ def _read_up_to_limit(file: Any) -> str | bytes:
     """The content of an open file, or just over MAX_BYTES of it; a read may give less than asked for."""
     chunks: list[Any] = []
     size = 0
-    while size <= MAX_BYTES and (chunk := file.read(MAX_BYTES + 1 - size)):
+    while size <= MAX_BYTES and (chunk := file.read(min(_CHUNK, MAX_BYTES + 1 - size))):
         chunks.append(chunk)
         size += len(chunk)
     content: str | bytes = type(chunks[0])().join(chunks) if chunks else b""

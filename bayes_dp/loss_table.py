@@ -7,6 +7,7 @@ import io
 import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.files import MAX_BYTES, Source, write_bytes_atomically
+from bayes_dp.npy import MAGIC, npy_header
 from bayes_dp.parsing import csv_table, file_table, frame_table
 from bayes_dp.table import MEMBER_CELLS, MEMBER_HEADINGS, Cells, Layout, Table, chosen_rows, labels, real_number, show
 
@@ -252,27 +254,41 @@ def _archive(source: Any, name: str | None) -> tuple[str, dict[str, tuple[str, N
     if name is not None and not isinstance(name, str):
         raise InputError(f"name must be a text such as 'A1', not {show(name)}")
     file = " ".join(str(os.fspath(source) if is_path else getattr(source, "name", None) or "the input").split())
-    try:
-        archive = np.load(source, allow_pickle=False)
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {(error.strerror or 'it is not an NPZ file').lower()}") from error
-    except Exception as error:  # whatever the bytes may be
-        raise InputError(f"{file} is not an NPZ file, as numpy.savez writes it") from error
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise InputError(f"{file} holds one array; an NPZ file with the arrays without and with is needed")
-    with archive:
-        chosen = _keys(file, archive.files, name)
-        contents = archive.zip.infolist() if archive.zip is not None else []
-        sizes = [each.file_size for each in contents if each.filename.removesuffix(".npy") in chosen.values()]
-        if sum(sizes) > _MOST:
-            raise InputError(f"{file} has more than {_MOST // 1_000_000} MB of losses, the most that is read")
-        arrays = {}
-        for field, key in chosen.items():
-            try:
-                arrays[field] = key, archive[key]
-            except Exception as error:  # pickled objects, a damaged file, more than fits into the memory
-                raise InputError(f"{file}: {key} cannot be read as a plain array of numbers or texts") from error
-    return file, arrays
+    with ExitStack() as opened:
+        try:
+            content = opened.enter_context(open(source, "rb")) if is_path else source
+            place = content.tell()
+            if content.read(len(MAGIC)) == MAGIC:
+                raise InputError(f"{file} holds one array; an NPZ file with the arrays without and with is needed")
+            content.seek(place)
+            archive = np.load(content, allow_pickle=False)
+        except InputError:
+            raise
+        except OSError as error:
+            raise InputError(f"{file} cannot be read: {(error.strerror or 'it is not an NPZ file').lower()}") from error
+        except Exception as error:  # whatever the bytes may be
+            raise InputError(f"{file} is not an NPZ file, as numpy.savez writes it") from error
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise InputError(f"{file} is not an NPZ file, as numpy.savez writes it")
+        return file, _arrays(file, opened.enter_context(archive), name)
+
+
+def _arrays(file: str, archive: Any, name: str | None) -> dict[str, tuple[str, NDArray[Any]]]:
+    chosen = _keys(file, archive.files, name)
+    contents = {each.filename.removesuffix(".npy"): each for each in archive.zip.infolist()}
+    if sum(contents[key].file_size for key in chosen.values()) > _MOST:
+        raise InputError(f"{file} has more than {_MOST // 1_000_000} MB of losses, the most that is read")
+    arrays = {}
+    for field, key in chosen.items():
+        try:
+            with archive.zip.open(contents[key]) as content:
+                size = npy_header(content)[-1]
+                if size != contents[key].file_size - content.tell():
+                    raise ValueError("the header does not say what follows")
+            arrays[field] = key, archive[key]
+        except Exception as error:  # pickled objects, a damaged file, more than fits into the memory
+            raise InputError(f"{file}: {key} cannot be read as a plain array of numbers or texts") from error
+    return arrays
 
 
 def _keys(file: str, keys: Sequence[str], name: str | None) -> dict[str, str]:

@@ -47,6 +47,7 @@ from bayes_dp.checks import InputError, seed_of
 from bayes_dp.files import remove_temporary, write_bytes_atomically, write_text_if_new
 from bayes_dp.json_text import read_json
 from bayes_dp.progress import bar
+from bayes_dp.table import show
 from bayes_dp.workers import pool
 from models.mlp import Weights, first_weights, loss_at, noisy, orders, train
 
@@ -213,7 +214,7 @@ def _claim(path: Path, settings: Settings) -> None:
         _, found = read_json(record)
         if json.dumps(found, sort_keys=True) != json.dumps(stated, sort_keys=True):
             raise InputError(
-                f"{record} is of another experiment, {found!s:.200}, and this one is {stated}; choose another folder"
+                f"{record} is of another experiment, {show(found)}, and this one is {stated}; choose another folder"
             )
         for folder in (path, path / "chunks"):
             remove_temporary(folder)

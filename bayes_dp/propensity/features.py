@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import math
 import os
 import re
 import warnings
@@ -24,8 +23,9 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
 from bayes_dp.files import read_text
+from bayes_dp.npy import npy_header
 from bayes_dp.propensity.parquet import parquet_frame
-from bayes_dp.table import MEMBER_CELLS, is_number, show
+from bayes_dp.table import MEMBER_CELLS, is_number, is_one_line, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Features", "array_file", "as_features", "memberships", "read_columns", "unit_codes"]
 
 MAX_TEXTS = 50  # different texts of one column
+MAX_LETTERS = 200  # of one text
 MAX_COLUMNS = 10_000  # a fit takes their square in memory
 
 _LIKE_A_NUMBER = re.compile(r"[+-]?[€$£]?\d[\d.,_'’ \u00a0\u202f]*([eE][+-]?\d+)?[%€$£]?")
@@ -193,7 +194,10 @@ def unit_codes(groups: Any, n: int) -> NDArray[np.intp]:
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise InputError(f"groups must hold one label for each of the {n} examples, not the shape {labels.shape}")
-    texts = np.array([str(label) for label in labels.tolist()])
+    cells = [str(label) for label in labels.tolist()]
+    if long := [i for i, cell in enumerate(cells) if len(cell) > MAX_LETTERS]:
+        raise InputError(f"groups[{long[0]}] must have at most {MAX_LETTERS} letters, not {len(cells[long[0]])}")
+    texts = np.array(cells)
     if (missing := np.isin(texts, ("", "nan", "None", "NaT", "<NA>"))).any():
         raise InputError(f"groups[{int(np.argmax(missing))}] is missing")
     return np.unique(texts, return_inverse=True)[1]
@@ -235,6 +239,8 @@ def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequen
     numbers: dict[str, NDArray[np.float64]] = {}
     texts: dict[str, NDArray[np.str_]] = {}
     for k, heading in enumerate(headings):
+        if not is_one_line(heading):
+            raise InputError(f"{what}: the heading of column {k + 1} must be one line, not {show(heading)}")
         if heading in numbers or heading in texts:
             raise InputError(f"features: there are two columns {show(heading)}")
         column = frame.iloc[:, k]
@@ -265,6 +271,8 @@ def _texts(
     for i, cell in enumerate(cells):
         if not isinstance(cell, kinds):
             raise InputError(f"{place(i)}: {heading} must be a number or a text, not {show(cell)}")
+        if isinstance(cell, str) and len(cell) > MAX_LETTERS:  # all would take as much memory as the longest
+            raise InputError(f"{place(i)}: {heading} must have at most {MAX_LETTERS} letters, not {len(cell)}")
     return np.array([str(cell) for cell in cells], dtype=np.str_)
 
 
@@ -281,6 +289,8 @@ def _few(column: NDArray[np.str_], heading: str) -> NDArray[np.str_]:
 
 def _no_spoilt_numbers(texts: NDArray[np.str_], heading: str, place: Place) -> None:
     """An error where texts are numbers, or look like numbers in another notation."""
+    if not len(texts):
+        return
     values, at = np.unique(texts, return_inverse=True)
     numbers = np.array([is_number(text.strip()) for text in values.tolist()])[at]
     alike = numbers | np.array([_LIKE_A_NUMBER.fullmatch(text.strip()) is not None for text in values.tolist()])[at]
@@ -317,10 +327,10 @@ def array_file(name: str | os.PathLike[str]) -> NDArray[Any]:
     try:
         with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of NumPy, about headers by Python 2
-            shape, in_columns, kind = _npy_header(file)
+            shape, in_columns, kind, size = npy_header(file)
             if kind.hasobject or kind.kind not in "biuf":
                 raise InputError(f"{name} cannot be read: {wanted}, not of {kind!s:.40}")
-            size, left = math.prod(shape) * kind.itemsize, os.fstat(file.fileno()).st_size - file.tell()
+            left = os.fstat(file.fileno()).st_size - file.tell()
             if size != left:
                 raise InputError(f"{name} cannot be read: it holds {left} bytes of data, and its header says {size}")
             array = np.frombuffer(file.read(size), kind).reshape(shape, order="F" if in_columns else "C")
@@ -335,16 +345,6 @@ def array_file(name: str | os.PathLike[str]) -> NDArray[Any]:
     if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
         raise InputError(f"{name} cannot be read: its truth values must be bytes of 0 and 1")
     return array
-
-
-def _npy_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether it is stored column by column, and type."""
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    version = np.lib.format.read_magic(file)
-    shape, in_columns, kind = read[version](file)
-    if any(length < 0 for length in shape):
-        raise ValueError("a negative length")
-    return shape, in_columns, kind
 
 
 def _csv(name: str, texts: Sequence[str]) -> tuple[pd.DataFrame, Place]:

@@ -362,3 +362,19 @@ def test_groups_become_numbers():
     assert unit_codes([10, 9, 10], 3).tolist() in ([0, 1, 0], [1, 0, 1])
     assert "groups must hold one label for each of the 3" in refusal(unit_codes, ["a"], 3)
     assert "groups[1] is missing" in refusal(unit_codes, ["a", None, "b"], 3)
+
+
+def test_long_texts_and_headings_of_several_lines_are_refused(tmp_path):
+    for text in ("x" * 201, "é" * 100_000):
+        write(tmp_path / "f.csv", f"age,site\n1,north\n2,{text}\n")
+        assert f"line 3: site must have at most 200 letters, not {len(text)}" in refusal(
+            as_features, tmp_path / "f.csv"
+        )
+    assert "groups[1] must have at most 200 letters" in refusal(unit_codes, ["a", "x" * 201], 2)
+    frame = pd.DataFrame({"age\u2028": [1.0, 2.0]})
+    assert "the heading of column 1 must be one line, not 'age\\u2028'" in refusal(as_features, frame)
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    pd.DataFrame({"site": pd.Series([], dtype=object), "age": []}).to_parquet(tmp_path / "f.parquet")
+    assert "at least one example" in refusal(as_features, tmp_path / "f.parquet")

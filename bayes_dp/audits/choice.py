@@ -139,17 +139,20 @@ def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[Fl
 
 
 def largest_rejected(
-    margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray], high: FloatArray, precision: float = 4e-16
+    margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray],
+    high: FloatArray,
+    precision: float = 4e-16,
+    low: FloatArray | float = 0.0,
 ) -> FloatArray:
-    """Supremum in [0, high] of the x with a positive margin, (n,): 0 if there are none, to a relative `precision`.
+    """Supremum in [low, high] of the x with a positive margin, (n,), to a relative `precision`; `low` for none.
 
     `margin(x, i)` is positive where x is rejected in problem i, both of shape (≤ n,). It changes its sign once, and the
     result is on the rejected side. Chandrupatla's bracketing ("A new hybrid quadratic/bisection algorithm", Adv. Eng.
     Software 1997): inverse quadratic interpolation where the last three points allow it, else halving.
     """
-    result = np.zeros_like(high)
-    left: NDArray[np.intp] = np.flatnonzero(high > 0)
-    a: FloatArray = np.zeros(len(left))
+    result = np.zeros_like(high) + low
+    left: NDArray[np.intp] = np.flatnonzero(high > result)
+    a: FloatArray = result[left]
     b: FloatArray = high[left]
     fa, fb = margin(a, left), margin(b, left)
     result[left[fb > 0]] = b[fb > 0]

@@ -245,11 +245,20 @@ def p_value(
 
 
 def lower_bounds(
-    family: Family, examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, tau: float = 0.0
+    family: Family,
+    examples: ArrayLike,
+    made: ArrayLike,
+    correct: ArrayLike,
+    p: ArrayLike,
+    tau: float = 0.0,
+    known: ArrayLike = 0.0,
 ) -> FloatArray:
-    """The largest parameter of the family that is rejected at error probability p, 0 if none; the numbers broadcast."""
-    m, n, c, level = np.broadcast_arrays(*trials(examples, made, correct), _probability(p))
-    shape, (m, n, c, level), tau = m.shape, _flat(m, n, c, level), _slack(tau)
+    """The largest parameter of the family that is rejected at error probability p, 0 if none; the numbers broadcast.
+
+    Where a `known` bound is larger, that is the result, for the price of one test.
+    """
+    m, n, c, level, least = np.broadcast_arrays(*trials(examples, made, correct), _probability(p), known)
+    shape, (m, n, c, level, least), tau = m.shape, _flat(m, n, c, level, least), _slack(tau)
     if family.inverse is None:
         family = _with_checks(family)
 
@@ -257,7 +266,7 @@ def lower_bounds(
         return _margins(family, tau, parameter, m[i], n[i], c[i], level[i])
 
     high = _limits(family, m, n, c, level, tau) if family.limit else _not_rejected(margin, len(m))
-    return largest_rejected(margin, high, _PRECISION).reshape(shape)[()]
+    return largest_rejected(margin, high, _PRECISION, least).reshape(shape)[()]
 
 
 def _limits(family: Family, m: FloatArray, n: FloatArray, c: FloatArray, p: FloatArray, tau: float) -> FloatArray:

@@ -66,6 +66,8 @@ FloatArray = NDArray[np.float64]
 Method = Literal["best", "binomial", "f_dp", "exact"]
 
 _METHODS = ("best", "binomial", "f_dp", "exact")
+_PRECISION = 1e-14  # of a lower bound; of the order of the rounding errors of a p-value
+_FEW = 24  # up to so many problems, Python's floats are faster than arrays
 _TINY = 1e-280  # quotients of probabilities below are summed as series
 
 
@@ -110,6 +112,9 @@ def _largest_average(r: FloatArray, v: FloatArray, epsilon: FloatArray) -> Float
     The average of P[W = v−1], P[W = v−2], … grows until the next term is smaller, which is beyond the mode, and then
     falls for good: the terms rise to the mode and fall from there.
     """
+    if r.size <= _FEW:
+        found = [_largest_average_of(*one) for one in zip(r.flat, v.flat, epsilon.flat, strict=True)]
+        return np.array(found).reshape(r.shape)
     above = _tail(r, v, epsilon)
     low = np.clip(v - np.floor((r + 1) * special.expit(epsilon)), 1.0, v)
     high = v.copy()
@@ -119,6 +124,27 @@ def _largest_average(r: FloatArray, v: FloatArray, epsilon: FloatArray) -> Float
         low, high = np.where(falls, low, np.minimum(i + 1, high)), np.where(falls, i, high)
     average = (_tail(r, v - low, epsilon) - above) / low
     return np.where(low == 1, np.exp(_log_pmf(r, v - 1, epsilon)), average)
+
+
+def _largest_average_of(r: float, v: float, epsilon: float) -> float:
+    """The same for one problem; the probabilities that decide where the largest average is are differences of tails."""
+    small = special.expit(-epsilon)
+
+    def tail(k: float) -> float:
+        return float(special.betaincc(r - k + 1, k, small)) if k > 0 else 1.0
+
+    above = tail(v)
+    low, high = min(max(v - math.floor((r + 1) * (1 - small)), 1.0), v), v
+    while low < high:
+        i = (low + high) // 2
+        sum_of_i = tail(v - i) - above
+        if i * (tail(v - i - 1) - above - sum_of_i) <= sum_of_i:
+            high = i
+        else:
+            low = i + 1
+    if low == 1:
+        return math.exp(_log_pmf(*np.array([[r], [v - 1], [epsilon]]))[0])
+    return (tail(v - low) - above) / low
 
 
 def _tail(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatArray:
@@ -189,7 +215,7 @@ def best_lower_bounds(
 ) -> FloatArray:
     """Largest ε with a p-value below p, binomial or f-DP: the larger of the two bounds; all but δ broadcast."""
     bound = lower_bounds(examples, made, correct, delta, p)
-    return np.maximum(bound, f_dp_lower_bounds(approx(delta), examples, made, correct, p)) if delta > 0 else bound
+    return f_dp_lower_bounds(approx(delta), examples, made, correct, p, known=bound) if delta > 0 else bound
 
 
 def _largest_epsilon(
@@ -205,7 +231,7 @@ def _largest_epsilon(
         with np.errstate(divide="ignore"):
             return np.log(level[i]) - np.log(formula(m[i], r[i], v[i], epsilon, d[i]))
 
-    bounds = np.where(with_slack, largest_rejected(margin, np.where(with_slack, pure, 0.0)), pure)
+    bounds = np.where(with_slack, largest_rejected(margin, np.where(with_slack, pure, 0.0), _PRECISION), pure)
     return bounds.reshape(given[0].shape)[()]
 
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from scipy import optimize, sparse
 
 from bayes_dp import ErrorCounts, InputError
+from bayes_dp.audits.f_dp import approx
+from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.f_dp import p_value as f_dp_p_value
 from bayes_dp.audits.one_run import (
     _largest_average,
@@ -381,3 +383,32 @@ def test_wrong_numbers(row, message):
     with pytest.raises(InputError) as error:
         p_value(*row, 1.0, 0.0)
     assert str(error.value) == message
+
+
+def test_one_problem_is_answered_as_among_many():
+    """Few problems go one by one in plain floats, many together in arrays."""
+    rng = np.random.default_rng(7)
+    made = rng.integers(1, 3000, 200)
+    examples, correct = made + rng.integers(0, 3000, 200), (made * rng.uniform(0, 1, 200)).astype(int)
+    correct[:20] = made[:20]
+    for epsilon in (0.0, 0.3, 2.0, 40.0):
+        together = p_value(examples, made, correct, epsilon, 1e-4)
+        alone = [float(p_value(*row, epsilon, 1e-4)) for row in zip(examples, made, correct, strict=True)]
+        np.testing.assert_allclose(alone, together, rtol=1e-11)
+    for bounds in (lower_bounds, best_lower_bounds):
+        together = bounds(examples, made, correct, 1e-4, 0.05)
+        alone = [float(bounds(*row, 1e-4, 0.05)) for row in zip(examples[:60], made[:60], correct[:60], strict=True)]
+        np.testing.assert_allclose(alone, together[:60], rtol=1e-11, atol=1e-11)
+
+
+def test_the_best_bound_is_the_larger_one():
+    rng = np.random.default_rng(8)
+    made = rng.integers(50, 400, 30)
+    correct = (made * rng.uniform(0.5, 1, 30)).astype(int)
+    for examples, delta in ((made, 1e-6), (made * 50, 1e-4), (made, 0.3)):
+        found = best_lower_bounds(examples, made, correct, delta, 0.05)
+        separate = (
+            lower_bounds(examples, made, correct, delta, 0.05),
+            f_dp_lower_bounds(approx(delta), examples, made, correct, 0.05),
+        )
+        np.testing.assert_allclose(found, np.maximum(*separate), rtol=1e-12, atol=1e-12)

@@ -119,3 +119,10 @@ def test_ratio_to_plain_versions(benchmark):
         if benchmark.enabled:
             print(f"{name}: {1e3 * fast:.1f} ms, {slow / fast:.0f} times as fast as the plain version")
             assert slow / fast > 3
+
+
+@pytest.mark.parametrize("correct", [550, 600, 800, 950])
+@pytest.mark.parametrize("examples", [1000, 10_000, 100_000])
+def test_one_run_of_a_thousand_guesses(benchmark, examples, correct):
+    benchmark.pedantic(one_run, args=(Guesses(examples, 1000, correct), 1e-5), rounds=20)
+    check(benchmark, 0.003)

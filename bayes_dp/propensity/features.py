@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Features", "array_file", "as_features", "memberships", "read_columns", "unit_codes"]
 
 MAX_TEXTS = 50  # different texts of one column
-MAX_LETTERS = 200  # of one text
+MAX_LETTERS = 200  # of a text or a heading
 MAX_COLUMNS = 10_000  # a fit takes their square in memory
 
 _LIKE_A_NUMBER = re.compile(r"[+-]?[€$£]?\d[\d.,_'’ \u00a0\u202f]*([eE][+-]?\d+)?[%€$£]?")
@@ -239,8 +239,9 @@ def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequen
     numbers: dict[str, NDArray[np.float64]] = {}
     texts: dict[str, NDArray[np.str_]] = {}
     for k, heading in enumerate(headings):
-        if not is_one_line(heading):
-            raise InputError(f"{what}: the heading of column {k + 1} must be one line, not {show(heading)}")
+        if not is_one_line(heading) or len(heading) > MAX_LETTERS:
+            wanted = f"one line of at most {MAX_LETTERS} letters"
+            raise InputError(f"{what}: the heading of column {k + 1} must be {wanted}, not {show(heading)}")
         if heading in numbers or heading in texts:
             raise InputError(f"features: there are two columns {show(heading)}")
         column = frame.iloc[:, k]

@@ -28,6 +28,8 @@ _HOMES = {
     "LowerBound": "bound",
     "Comparison": "comparison",
     "compare": "comparison",
+    "gate": "gating",
+    "Verdict": "verdict",
     "estimate": "bayes.estimate",
     "Likelihood": "bayes.own",
     "bayes_model": "bayes.model",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.comparison import Comparison as Comparison
     from bayes_dp.comparison import compare as compare
     from bayes_dp.data import ErrorCounts as ErrorCounts
+    from bayes_dp.gating import gate as gate
     from bayes_dp.guess_table import GuessTable as GuessTable
     from bayes_dp.guesses import Guesses as Guesses
     from bayes_dp.loss_table import LossTable as LossTable
@@ -82,6 +85,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.reporting import Report as Report
     from bayes_dp.reporting import report as report
     from bayes_dp.result import Posterior as Posterior
+    from bayes_dp.verdict import Verdict as Verdict
 
 
 def __getattr__(name: str) -> Any:

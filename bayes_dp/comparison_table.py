@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from dataclasses import asdict, dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -68,6 +69,11 @@ class Comparison:
     def select(self, method: str | None = None, base: str | None = None) -> tuple[Row, ...]:
         """The rows of a method, of a base, or of both."""
         return tuple(r for r in self.rows if method in (None, r.method) and base in (None, r.base))
+
+    def bounds(self) -> dict[str, float]:
+        """The valid lower bounds on ε for all bases together, by method."""
+        rows = (row for row in self.select(base="all") if row.kind == "lower_bound" and row.parameter == "epsilon")
+        return {row.method: math.inf if row.lower is None else row.lower for row in rows if row.valid}
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with one row each; what there is not is missing."""

@@ -131,6 +131,11 @@ class Posterior(ABC):
         """P(parameter > value | data)."""
         return float(1.0 - self._marginal(parameter).cdf(one_number("value", value)))
 
+    @property
+    def unreliable(self) -> tuple[str, ...]:
+        """The warnings that say that the numbers may not be those of the posterior."""
+        return self.warnings
+
     # -- what its high end is worth -----------------------------------------------------------------------------
 
     def gaussian(self, prob: float = 0.9) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from bayes_dp.checks import InputError, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior
 
-__all__ = ["estimate"]
+__all__ = ["estimate", "is_sampled"]
 
 
 def estimate(
@@ -78,6 +78,12 @@ def estimate(
     sampler = _sampler(method)
     _check_settings(f"method={method!r}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
+
+
+def is_sampled(options: Mapping[str, Any]) -> bool:
+    """Whether `estimate` answers under these of its options by a sampler, which takes a seed."""
+    method, likelihood = options.get("method"), options.get("likelihood", "binomial")
+    return method not in (None, "exact") or likelihood != "binomial" or bool(options.get("groups"))
 
 
 def _named(likelihood: Any) -> str:

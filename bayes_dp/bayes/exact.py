@@ -31,6 +31,10 @@ __all__ = ["ExactPosterior", "exact", "exact_delta"]
 Floats = NDArray[np.float64]
 
 _FAR = 5e4  # times the scale of the coordinate
+_HEAVY_TAIL = (
+    "the tail of the posterior is so heavy that its standard deviation, if not its mean, may be infinite and is not"
+    " given; use the median and the intervals."
+)
 _CHECKED = 1_000_000  # challenges of a base up to which intervals were compared with their limit
 _MOST = 10**8  # challenges of a base for which the likelihood keeps its digits
 
@@ -105,12 +109,14 @@ class ExactPosterior(Posterior):
                 " the error estimate to notice: compare with method='mhaar'.",
             )
         if any(math.isnan(marginal.sd) for marginal in self.marginals.values()):
-            self.warnings += (
-                "the tail of the posterior is so heavy that its standard deviation, if not its mean, may be infinite"
-                " and is not given; use the median and the intervals.",
-            )
+            self.warnings += (_HEAVY_TAIL,)
         self.assumptions, self.caution = question.assumptions(), question.caution()
         self.provenance = question.provenance("exact", {})
+
+    @property
+    def unreliable(self) -> tuple[str, ...]:
+        """A tail without a standard deviation has quantiles all the same."""
+        return tuple(sentence for sentence in self.warnings if sentence != _HEAVY_TAIL)
 
     def _grid_marginal(self, which: int) -> GridMarginal:
         axis = list(self._axes.values())[which]

@@ -61,8 +61,15 @@ class ModelCheck:
     @property
     def doubtful(self) -> bool:
         """Whether one of the tests speaks against the model, at 1% each."""
-        tests = [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
-        return min(tests) < _DOUBTFUL
+        return min(self._tests()) < _DOUBTFUL
+
+    @property
+    def p_value(self) -> float:
+        """Of the tests together: the smallest of their p-values times their number (Bonferroni)."""
+        return min(1.0, len(self._tests()) * min(self._tests()))
+
+    def _tests(self) -> list[float]:
+        return [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
 
     def summary(self) -> Lines:
         """The checks in a few lines of text."""

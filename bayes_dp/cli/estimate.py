@@ -15,14 +15,17 @@ import typer
 
 from bayes_dp.cli.options import (
     AsJson,
+    ControlFile,
     Counts,
     Likelihood,
+    Limit,
     Method,
+    NoControl,
     PriorEpsilon,
     PriorStrength,
     Strength,
 )
-from bayes_dp.cli.program import Design, app, either, make_folder, number, read_counts, whole
+from bayes_dp.cli.program import Design, app, either, make_folder, number, read_control, read_counts, whole
 
 if TYPE_CHECKING:
     from bayes_dp.result import Posterior
@@ -49,12 +52,13 @@ Examples:
   bayes-dp estimate counts.csv --delta 1e-3 --out results
   bayes-dp estimate counts.csv --delta 1e-5 --json > posterior.json
   bayes-dp estimate counts.csv --delta 1e-5 --groups image --check --group-form aggregate
-  bayes-dp estimate counts.csv --delta 1e-5 --prob 0.95 --fail-above 4
-The last is a gate for continuous integration: it fails when ε may be above 4.
+  bayes-dp estimate counts.csv --delta 1e-5 --prob 0.95 --fail-above 4 --control noiseless.csv
+The last is a gate for continuous integration: it fails when ε may be above 4, and
+passes only if the same attack sees more than that in a training without noise.
 
 \b
 Exit codes:
-  0 done, 1 the check of --fail-above failed,
+  0 done, and the gate of --fail-above passed, 1 it failed, 3 it is inconclusive,
   2 bad input (one line on standard error says what is wrong)"""
 
 
@@ -152,15 +156,9 @@ def estimate(
             metavar="DIR", help="Also write posterior.json and posterior.png to this folder, made if missing."
         ),
     ] = None,
-    fail_above: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="EPS",
-            help="Exit with 1 when the upper end of the equal-tailed interval of probability P is above EPS, that is, "
-            "when the posterior probability of ε > EPS is more than (1 - P)/2.",
-        ),
-    ] = None,
+    fail_above: Limit = None,
+    control: ControlFile = None,
+    no_control: NoControl = False,
 ) -> int:
     """Estimate ε from the error counts of membership inference attacks.
 
@@ -170,10 +168,9 @@ def estimate(
 
     one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     seed_of(seed)
-    if fail_above is not None:
-        one_number("fail-above", fail_above, 0.0, high_open=True)
     form = _form(groups, group_form, method)
     counts = read_counts(file, design.value if design else None, examples, groups)
+    positive = read_control(control, no_control, fail_above, counts)
     if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:
@@ -205,8 +202,14 @@ def estimate(
 
         found = check_model(post, seed=seed)
         content["check"] = found.to_dict()
+    verdict = None
     if fail_above is not None:
-        content["fail_above"] = _verdict(post, prob, fail_above)
+        from bayes_dp.gating import valid_bounds
+        from bayes_dp.verdict import judge
+
+        bounds = valid_bounds(counts, delta, prob)
+        verdict = judge(post, counts, fail_above, prob, bounds=bounds, control=positive, checked=found, seed=seed)
+        content |= {"verdict": verdict.verdict, "reason": verdict.reason, "fail_above": verdict.to_dict()}
     text = json.dumps(content, indent=2)
     if as_json:
         typer.echo(text)
@@ -216,11 +219,11 @@ def estimate(
         _print_summary(post, prob)
         if found is not None:
             typer.echo(f"\n{found}")
-    if fail_above is not None:
-        typer.echo(_in_words(content["fail_above"]), err=as_json)
+    if verdict is not None:
+        typer.echo(str(verdict), err=as_json)
     if out is not None:  # last, since what cannot be written must not keep the answer from being printed
         typer.echo(f"Wrote {' and '.join(_save(out, text, post, prob, seed))}", err=True)
-    return 0 if fail_above is None or content["fail_above"]["passed"] else 1
+    return 0 if verdict is None else verdict.exit_code
 
 
 @app.command(short_help="Estimate ε on bundled data and save a figure.")
@@ -324,18 +327,3 @@ def _print_summary(post: Posterior, prob: float) -> None:
     console.print(f"Caution: {post.high_end(prob)}", markup=False)
     for sentence in post.warnings:
         console.print(f"Warning: {sentence}", style="bold yellow", markup=False)
-
-
-def _verdict(post: Posterior, prob: float, limit: float) -> dict[str, Any]:
-    """Whether the interval ends at or below the limit."""
-    upper = post.interval(prob)[1]
-    above = max(0.0, post.prob_above(limit))
-    return {"epsilon": limit, "upper": upper, "prob": prob, "prob_above": above, "passed": upper <= limit}
-
-
-def _in_words(verdict: dict[str, Any]) -> str:
-    limit, passed = f"{verdict['epsilon']:g}", verdict["passed"]
-    return (
-        f"Check {'passed' if passed else 'FAILED'}: the {verdict['prob'] * 100:g}% interval of ε ends at "
-        f"{verdict['upper']:.6g}, {'not ' if passed else ''}above {limit}; P(ε > {limit}) = {verdict['prob_above']:.3g}"
-    )

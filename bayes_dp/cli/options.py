@@ -14,6 +14,7 @@ __all__ = [
     "Categories",
     "Choice",
     "Confidence",
+    "ControlFile",
     "Counts",
     "Delta",
     "DeltaIfAny",
@@ -23,7 +24,9 @@ __all__ = [
     "How",
     "HowCounted",
     "Likelihood",
+    "Limit",
     "Method",
+    "NoControl",
     "Numbers",
     "PriorEpsilon",
     "PriorStrength",
@@ -123,6 +126,33 @@ FailAbove = Annotated[
         parser=number,
         metavar="EPS",
         help="Exit with 1 when the bound (of several bases: the one that holds for all) is above EPS.",
+    ),
+]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        "--fail-above",
+        parser=number,
+        metavar="EPS",
+        help="A gate: exit with 1 when the upper end of the equal-tailed interval of probability P is above EPS, and"
+        " with 3 when it is not but something speaks against relying on it, above all that nothing shows that the"
+        " attack would have seen a leak.",
+    ),
+]
+ControlFile = Annotated[
+    str | None,
+    typer.Option(
+        "--control",
+        metavar="FILE",
+        help="With --fail-above: error counts of the same attack on a training that is known to leak, say without"
+        " noise. The gate passes only if their own lower bound exceeds EPS.",
+    ),
+]
+NoControl = Annotated[
+    bool,
+    typer.Option(
+        "--no-control",
+        help="With --fail-above: accept attacks that cannot be distinguished from guessing, without a control.",
     ),
 ]
 Strength = Annotated[

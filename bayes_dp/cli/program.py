@@ -1,7 +1,8 @@
 """The command line: parse, call, print.
 
 Answers go to standard output; progress, warnings and errors to standard error. Exit codes: 0 done, 1 a check failed,
-2 bad input (one line says what), 70 the program itself failed, 130 interrupted, 141 the reader of the output went away.
+2 bad input (one line says what), 3 a gate is inconclusive, 70 the program itself failed, 130 interrupted, 141 the
+reader of the output went away.
 NumPy and all that is heavier are imported by the verbs, so that --help stays quick.
 """
 
@@ -20,8 +21,20 @@ from bayes_dp import __version__
 
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
+    from bayes_dp.verdict import Control
 
-__all__ = ["Design", "app", "either", "main", "make_folder", "number", "read_counts", "whole", "write_or_print"]
+__all__ = [
+    "Design",
+    "app",
+    "either",
+    "main",
+    "make_folder",
+    "number",
+    "read_control",
+    "read_counts",
+    "whole",
+    "write_or_print",
+]
 
 # The base class of usage errors, to which typer gives no public name.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -145,6 +158,26 @@ def read_counts(file: str, design: str | None, examples: int | None, group: str 
     if text.lstrip()[:1] in ("{", "["):
         return ErrorCounts.from_json(source, design=design, examples=examples, group=group)
     return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples, group=group)
+
+
+def read_control(file: str | None, without: bool, limit: float | None, counts: ErrorCounts) -> Control:
+    """What --control and --no-control say, checked. A CSV file is taken to be of the design of the counts."""
+    from bayes_dp.checks import InputError, one_number
+    from bayes_dp.verdict import check_control
+
+    if limit is None:
+        if file is not None or without:
+            raise InputError(f"{'--no-control' if without else '--control'} is for a gate: it needs --fail-above EPS")
+        return None
+    one_number("fail-above", limit, 0.0, high_open=True)
+    if file is None:
+        return False if without else None
+    if without:
+        raise InputError("--control and --no-control exclude each other")
+    stated = os.path.splitext(file)[1].lower() == ".json"
+    control = read_counts(file, None if stated else counts.design, None if stated else counts.examples)
+    check_control(control, counts)
+    return control
 
 
 def make_folder(path: str, *names: str) -> None:

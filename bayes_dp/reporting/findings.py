@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.estimate import estimate, is_sampled
 from bayes_dp.bayes.model_check import ModelCheck, check
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.comparison import compare
@@ -70,8 +70,8 @@ def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Map
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     seed = seed_of(seed)
     asked = dict(options)
-    if options["method"] not in (None, "exact") or options["likelihood"] != "binomial" or options.get("groups"):
-        asked["seed"] = seed  # only samplers have one
+    if is_sampled(options):
+        asked["seed"] = seed
     post = estimate(counts, delta, **asked)
     checked, unchecked = None, ""
     try:

@@ -214,27 +214,65 @@ def test_fail_above(counts: str, capsys: pytest.CaptureFixture[str]):
     upper = post.interval(0.9)[1]
     command = ("estimate", counts, "--delta", "1e-3", "--fail-above")
     code, out, err = run(capsys, *command, repr(upper + 1e-3))
-    assert (code, err) == (0, "")
-    assert re.search(r"^Check passed: the 90% interval of ε ends at .*, not above .*; P\(ε > .*\) = 0\.05$", out, re.M)
+    assert (code, err) == (3, "")  # Gaussian noise would mean more
+    words = r"^Check INCONCLUSIVE: the 90% interval of ε ends at .*, not above .*; P\(ε > .*\) = 0\.05$"
+    assert re.search(words, out, re.MULTILINE)
     code, out, err = run(capsys, *command, repr(upper - 1e-3))
     assert (code, err) == (1, "")
     assert re.search(r"^Check FAILED: the 90% interval of ε ends at .*, above .*; P\(ε > .*\) = 0\.05", out, re.M)
-    assert run(capsys, *command, repr(upper - 1e-3), "--prob", "0.5")[0] == 0
+    assert run(capsys, *command, repr(upper - 1e-3), "--prob", "0.5")[0] == 3
+    code, out, err = run(capsys, *command, repr(post.gaussian(0.9)[1] + 1e-3))
+    assert (code, err) == (0, "")
+    assert re.search(r"^Check passed: ", out, re.MULTILINE)
 
 
 def test_fail_above_in_json(counts: str, capsys: pytest.CaptureFixture[str]):
     code, out, err = run(capsys, "estimate", counts, "--delta", "1e-3", "--fail-above", "0.5", "--json")
     assert code == 1
     assert err.startswith("Check FAILED: ")
-    verdict = json.loads(out)["fail_above"]
-    post = bdp.estimate(bdp.ErrorCounts.read(counts), delta=1e-3)
-    assert verdict == {
-        "epsilon": 0.5,
-        "upper": post.interval(0.9)[1],
-        "prob": 0.9,
-        "prob_above": post.prob_above(0.5),
-        "passed": False,
-    }
+    content = json.loads(out)
+    verdict = content["fail_above"]
+    assert verdict == bdp.gate(bdp.ErrorCounts.read(counts), 1e-3, 0.5).to_dict()
+    assert (verdict["passed"], verdict["verdict"]) == (False, "failed")
+    assert (content["verdict"], content["reason"]) == ("failed", verdict["reason"])
+
+
+USELESS = "fp,n0,fn,n1\n0,100,100,100\n0,100,100,100\n"
+
+
+def test_a_useless_attack_is_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "never.csv"
+    path.write_text(USELESS)
+    code, out, err = run(capsys, "estimate", str(path), "--delta", "1e-5", "--fail-above", "8", "--json")
+    assert code == 3
+    content = json.loads(out)
+    assert content["verdict"] == "inconclusive"
+    assert "guessing" in {reason["code"] for reason in content["fail_above"]["reasons"]}
+    assert err.startswith("Check INCONCLUSIVE: ")
+    assert content["reason"].split(". ")[0] in err
+
+
+def test_control(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    coins, leaks, nothing = (tmp_path / name for name in ("coins.csv", "leaks.csv", "nothing.json"))
+    coins.write_text("fp,n0,fn,n1\n50,100,53,100\n48,100,50,100\n43,100,52,100\n53,100,42,100\n53,100,53,100\n")
+    leaks.write_text("fp,n0,fn,n1\n0,5000,3,5000\n")
+    bdp.ErrorCounts([2400], 5000, [2400], 5000).to_json(nothing)
+    command = ("estimate", str(coins), "--delta", "1e-5", "--fail-above", "5")
+    for options, code, words in (
+        ((), 3, "A positive control"),
+        (("--control", str(leaks)), 0, "this attack sees a leak that exceeds the limit"),
+        (("--control", str(nothing)), 3, "The control's lower bound"),
+        (("--no-control",), 0, "passes in the same way"),
+    ):
+        found, out, err = run(capsys, *command, *options)
+        assert (found, err) == (code, ""), options
+        assert words in out
+    both = refused(capsys, *command, "--control", str(leaks), "--no-control")
+    assert both == "--control and --no-control exclude each other"
+    assert "the control has the very counts" in refused(capsys, *command, "--control", str(coins))
+    assert "missing.csv" in refused(capsys, *command, "--control", "missing.csv")
+    for option in (("--control", str(leaks)), ("--no-control",)):
+        assert f"{option[0]} is for a gate" in refused(capsys, "estimate", str(coins), "--delta", "1e-5", *option)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -244,7 +282,7 @@ def test_fail_above_in_json(counts: str, capsys: pytest.CaptureFixture[str]):
 def test_out(counts: str, capsys: pytest.CaptureFixture[str], strength: str):
     command = ("estimate", counts, "--delta", "1e-3", "--strength", strength, "--fail-above", "9", "--json")
     code, out, err = run(capsys, *command, "--out", "a/b")
-    assert code == 0
+    assert code == 3
     assert "a/b/posterior.json" in err
     assert "a/b/posterior.png" in err
     assert sorted(os.listdir("a/b")) == ["posterior.json", "posterior.png"]

@@ -128,7 +128,7 @@ def audit(shifted: bool, seed: int = 0, replicates: int = 200, copies: int = 3, 
     data = digits(shifted, seed, copies)
     score = scores(data, seed)
     numbers = Bonferroni([n for n in _NUMBERS if n <= len(score)])
-    learned = fit(features(data), data.member, estimator=classifier(), groups=data.source, seed=seed)
+    learned = fit(features(data), data.member, estimator=classifier(), groups=data.source, folds=2, seed=seed)
     coins = GuessTable(score, data.member)
 
     def ignoring(table: GuessTable) -> LowerBound:

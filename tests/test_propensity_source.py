@@ -86,7 +86,7 @@ def test_a_table_of_several_kinds_is_as_good_as_the_worst(tmp_path):
 
 
 def test_the_same_number_from_all():
-    """Python, the bootstrap before it resamples, and the comparison; the command line has a test of its own."""
+    """Python and the comparison, and the bootstrap takes propensities alike; the command line has a test of its own."""
     table = LEARNED.table(SCORE)
     value = zero_run(table).value
     assert value == zero_run(bdp.GuessTable(SCORE, MEMBER, LEARNED.values)).value > 0
@@ -94,8 +94,10 @@ def test_the_same_number_from_all():
     row = bdp.compare(counts, 0.0, scores=table, names=["zero-run"]).rows[0]
     assert row.value == value
     assert row.valid
-    resampled = bootstrap(LEARNED, SCORE, replicates=39, confidence=0.9, quantile=0.05)
-    assert resampled.details["without_bootstrap"] == pytest.approx(value)  # at the confidence of 95%
+    resampled = bootstrap(LEARNED, SCORE, choice=50, replicates=39)
+    assert (
+        resampled.provenance.settings["propensity"] == zero_run(table).provenance.settings["propensity"] == "cautious"
+    )
 
 
 def test_a_bound_from_learned_propensities_says_so():

@@ -85,7 +85,8 @@ def zero_run(
 
     Parameters
     ----------
-    guesses : a table of scores with propensities, or what `attacks.call_members` made of one.
+    guesses : a table of scores with propensities, or what `attacks.call_members` made of one. Where these were learned,
+        the table knows it, and the result says what is known of them; if they were rejected, it is not valid.
     delta : of (ε, δ)-DP, by default 0. For the family "gaussian" the bound is on μ, or on ε at `delta` if it is given.
     form : one of the forms above; by default the tightest that is valid.
     directional : whether a guess against its propensity goes without a discount; False is as in the paper.

@@ -25,7 +25,7 @@ from bayes_dp.checks import InputError
 from bayes_dp.files import read_text
 from bayes_dp.npy import npy_header
 from bayes_dp.propensity.parquet import parquet_frame
-from bayes_dp.table import MEMBER_CELLS, is_number, is_one_line, show
+from bayes_dp.table import MEMBER_CELLS, is_number, is_one_line, plain, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +159,8 @@ class Columns:
 
 
 def open_columns(path: str | os.PathLike[str], texts: Sequence[str] = ()) -> Columns:
-    """The columns in a file; those of a text file that are named in `texts` are not turned into numbers."""
+    """The columns in a file; those of a text file that are named in `texts`, in small letters, are not
+    turned into numbers."""
     name = os.fspath(path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix == ".npy":
@@ -375,7 +376,7 @@ def _csv(name: str, texts: Sequence[str]) -> tuple[pd.DataFrame, Place]:
             frame = pd.read_csv(
                 content, sep=separator, header=None, names=headings, index_col=False, skipinitialspace=True,
                 quotechar='"', low_memory=False,
-                dtype={heading: str for heading in headings if heading in texts},
+                dtype={heading: str for heading in headings if plain(heading) in texts},
             )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         raise InputError(f"{name} cannot be read: {_fault(name, lines, separator, len(headings))}") from error

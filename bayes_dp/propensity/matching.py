@@ -59,8 +59,11 @@ def matched(
     given = file_table(scores, _OF_SCORES)
     ids = labels(given, "id", len(table), "example")
     held = open_columns(file, texts=(ID,))
-    if ids is not None and ID in held.headings:
-        rows, spare = _joined(ids, scores, held)
+    keys = [heading for heading in held.headings if plain(heading) == ID]
+    if len(keys) > 1:
+        raise InputError(f"{file} must have one column {ID}, not {show(keys)}")
+    if ids is not None and keys:
+        rows, spare = _joined(ids, scores, held, keys[0])
         held, how = held.rows(rows), f"Examples of {scores} and of {file} were joined by the column {ID}"
         how += f"; {spare} of {file} have no score and were left out." if spare else "."
     elif len(held) != len(table):
@@ -99,13 +102,13 @@ def notes_on_columns(held: Columns, features: Sequence[str], apart: Sequence[str
     return (f"Columns of {held.name} that were not taken for features: {names}.",)
 
 
-def _joined(ids: Sequence[str], scores: str, held: Columns) -> tuple[NDArray[np.intp], int]:
+def _joined(ids: Sequence[str], scores: str, held: Columns, key: str) -> tuple[NDArray[np.intp], int]:
     """The row of each example, (n,), and how many rows are left over."""
     row_of: dict[str, int] = {}
-    for row, cell in enumerate(held.column(ID).tolist()):
+    for row, cell in enumerate(held.column(key).tolist()):
         text = _id(cell)
         if text is None:
-            raise InputError(f"{held.place(row)}: {ID} must be a text or a whole number, not {show(cell)}")
+            raise InputError(f"{held.place(row)}: {key} must be a text or a whole number, not {show(cell)}")
         if text in row_of:
             raise InputError(f"{held.place(row)}: the {ID} {show(text)} is that of {held.place(row_of[text])} too")
         row_of[text] = row

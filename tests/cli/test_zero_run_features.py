@@ -137,11 +137,11 @@ def test_columns_of_scores_are_no_features(capsys):
     """The file of scores may be that of features: its own columns would tell all."""
     value = bdp.audits.zero_run(fit(FRAME, MEMBER).table(SCORE), choice=Fixed(80)).value
     left = "Columns of all.csv that were not taken for features:"
-    everything = FRAME.assign(score=SCORE, member=MEMBER.astype(int), Propensity=0.5, loss=-SCORE, id=np.arange(N))
+    everything = FRAME.assign(score=SCORE, member=MEMBER.astype(int), Propensity=0.5, id=np.arange(N))
     everything.to_csv("all.csv", index=False)
     for names, options in (
-        ("'score', 'member', 'Propensity', 'loss', 'id'", ()),
-        ("'score', 'member', 'Propensity', 'loss', 'id'", ("--feature-columns", "age, site")),
+        ("'score', 'member', 'Propensity', 'id'", ()),
+        ("'score', 'member', 'Propensity', 'id'", ("--feature-columns", "age, site")),
     ):
         code = cli.main(
             ("audit", "zero-run", "all.csv", "--features", "all.csv", *options, "--guesses", "80", "--json")
@@ -177,9 +177,8 @@ def test_rows_are_joined_by_id(capsys, kind):
     scores = pd.DataFrame({"id": ids, "score": SCORE, "member": MEMBER.astype(int)})
     scores.to_csv("scores.csv", index=False)
     scores.to_json("scores.json", orient="records")
-    more = pd.concat(
-        [FRAME.assign(id=ids).iloc[order], pd.DataFrame({"age": [1.0], "site": ["north"], "id": ["9999"]})]
-    )
+    spare = pd.DataFrame({"age": [1.0], "site": ["north"], "ID": ["9999"]})
+    more = pd.concat([FRAME.assign(ID=ids).iloc[order], spare])
     more.to_csv("features.csv", index=False)
     more.to_parquet("features.parquet")
     names = {"csv": ("scores.csv", "features.csv"), "json": ("scores.json", "features.csv")}

@@ -94,7 +94,7 @@ def _outcome(p_value: float, found: str, assumed: str, members: int | list[int])
         return Memberships(details=details)
     return Memberships(
         f"The memberships contradict {assumed}: {found} (p = {p_value:.2g}, and {LEVEL:g} or less is rejected).",
-        details=details,
+        details=details | {"memberships_contradict": assumed},
     )
 
 

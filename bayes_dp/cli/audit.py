@@ -58,8 +58,10 @@ With --baseline the result is an estimate, which --fail-above does not take.
 
 \b
 Exit codes:
-  0 done, 1 the check of --fail-above failed,
-  2 bad input (one line on standard error says what is wrong)"""
+  0 done, 1 the check of --fail-above failed, or the memberships contradict
+  what is assumed of them, so that the bound is not valid,
+  2 bad input (one line on standard error says what is wrong),
+  3 the check is inconclusive, as the bound is not valid"""
 
 _AUDIT_EPILOG = f"""{_SCORES}
 \b
@@ -69,8 +71,10 @@ Examples:
 
 \b
 Exit codes:
-  0 done, 1 the check of --fail-above failed,
-  2 bad input (one line on standard error says what is wrong)"""
+  0 done, 1 the check of --fail-above failed, or the memberships contradict
+  what is assumed of them, so that the bound is not valid,
+  2 bad input (one line on standard error says what is wrong),
+  3 the check is inconclusive, as the bound is not valid"""
 
 
 class OneRunMethod(StrEnum):
@@ -311,7 +315,8 @@ def share(confidence: float, bounds: int) -> float:
 
 
 def report(found: Mapping[str, Finding], as_json: bool, fail_above: float | None, together: float | None = None) -> int:
-    """Print findings by name, and the confidence that they have `together`; returns the exit code."""
+    """Print findings by name, and the confidence that they have `together`; returns the exit code, which is 1 where
+    memberships contradict what is assumed, whatever the check says."""
     if as_json:
         content = [{"base": name, **finding.to_dict()} for name, finding in found.items()]
         typer.echo(json.dumps(content[0] if len(found) == 1 else content, indent=2))
@@ -322,13 +327,27 @@ def report(found: Mapping[str, Finding], as_json: bool, fail_above: float | None
             typer.echo(finding.summary() + ("\n" if len(found) > 1 else ""))
         if together is not None and len(found) > 1:
             typer.echo(f"All of these bounds hold together with confidence {100 * together:g}%.")
-    if fail_above is None:
-        return 0
+    code = 0 if fail_above is None else _checked(found, fail_above, as_json)
+    for assumed in (wrong := dict.fromkeys(filter(None, map(_contradicted, found.values())))):
+        typer.echo(f"bayes-dp: the memberships contradict {assumed}, so the bound is not valid", err=True)
+    return 1 if wrong else code
+
+
+def _contradicted(finding: Finding) -> str:
+    """What the memberships contradict, or nothing."""
+    rejected = finding.details.get("propensities", {}).get("source") == "rejected"
+    return "the propensities" if rejected else finding.details.get("memberships_contradict", "")
+
+
+def _checked(found: Mapping[str, Finding], fail_above: float, as_json: bool) -> int:
+    """Print the outcome of the check and return its exit code."""
     # Bounds of single bases beside one of all are not corrected for their number.
     judged = [found["all"]] if "all" in found else list(found.values())
     highest = max(judged, key=lambda finding: finding.value)
-    passed = highest.value <= fail_above
-    verdict = f"Check {'passed' if passed else 'FAILED'}: the bound, {highest.value:.6g}, is {'not ' if passed else ''}"
-    note = f" (it is not valid: {highest.invalid})" if highest.invalid else ""
-    typer.echo(f"{verdict}above {fail_above:g}{note}", err=as_json)
-    return 0 if passed else 1
+    below = highest.value <= fail_above
+    unfit = next((finding.invalid for finding in (highest, *judged) if finding.invalid), "")
+    verdict, code = ("FAILED", 1) if not below else ("INCONCLUSIVE", 3) if unfit else ("passed", 0)
+    note = f" (it is not valid: {unfit})" if unfit else ""
+    bound = f"the bound, {highest.value:.6g}, is {'not ' if below else ''}above {fail_above:g}{note}"
+    typer.echo(f"Check {verdict}: {bound}", err=as_json)
+    return code

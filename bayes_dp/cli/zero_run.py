@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +27,6 @@ from bayes_dp.cli.propensity import learned_for
 
 if TYPE_CHECKING:
     from bayes_dp.bound import LowerBound
-    from bayes_dp.cli.audit import Finding
     from bayes_dp.guess_table import GuessTable
 
 __all__: list[str] = []
@@ -59,7 +57,8 @@ from a file with a row of features for each row of FILE.
 Exit codes:
   0 done, 1 the memberships contradict the propensities, so that the bound is
   not valid, or the check of --fail-above failed,
-  2 bad input (one line on standard error says what is wrong)"""
+  2 bad input (one line on standard error says what is wrong),
+  3 the check is inconclusive, as the bound is not valid"""
 
 
 class Form(StrEnum):
@@ -212,8 +211,7 @@ def zero_run(
         learned = _from_features(
             table, file, (features, group, feature_columns, categories), settings, bootstrap, jobs, checkpoint
         )
-        found: dict[str, Finding] = {"all": learned}
-        return _code(found, report(found, as_json, fail_above))
+        return report({"all": learned}, as_json, fail_above)
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
@@ -239,7 +237,7 @@ def zero_run(
             seed=seed,
         ),
     )
-    return _code(found, report(found, as_json, fail_above, confidence))
+    return report(found, as_json, fail_above, confidence)
 
 
 def _from_features(
@@ -267,13 +265,3 @@ def _from_features(
         if checkpoint is not None:
             typer.echo(f"bayes-dp: {checkpoint} keeps what is done; the same command goes on", err=True)
         raise
-
-
-def _code(found: Mapping[str, Finding], code: int) -> int:
-    """The exit code: 1 where propensities were rejected, whatever the check of the bound said."""
-    rejected = [
-        name for name, bound in found.items() if bound.details.get("propensities", {}).get("source") == "rejected"
-    ]
-    if rejected:
-        typer.echo("bayes-dp: the memberships contradict the propensities, so the bound is not valid", err=True)
-    return 1 if rejected else code

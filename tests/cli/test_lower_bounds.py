@@ -219,7 +219,8 @@ def test_gate(capsys, scores, counts):
     assert run(capsys, "audit", "intervals", counts, "--delta", "0", "--fail-above", "0.1")[0] == 1
     crossed = ("--delta", "0", "--design", "cross_fed", "--fail-above", "9")
     code, out, _ = run(capsys, "audit", "intervals", counts, *crossed)
-    assert (code, "it is not valid: The runs were cross-fed" in out) == (0, True)
+    assert (code, "INCONCLUSIVE" in out, "it is not valid: The runs were cross-fed" in out) == (3, True, True)
+    assert run(capsys, "audit", "intervals", counts, *crossed[:-1], "0.01")[0] == 1
 
 
 def test_help(capsys):
@@ -284,6 +285,14 @@ def test_bad_comparisons(capsys, counts, arguments, message):
     assert message in fault(capsys, "compare", counts, *arguments)
 
 
+ASSUMED = {
+    "one-run": "fair coins",
+    "f-dp": "fair coins",
+    "panoramia": "fair coins",
+    "zero-run": "the propensities",
+}
+
+
 @pytest.mark.parametrize(
     "verb",
     [
@@ -302,11 +311,14 @@ def test_memberships_that_contradict_the_coins(capsys, tmp_path, verb):
         bdp.GuessTable(rng.normal(size=400), member, 0.5).to_csv(tmp_path / f"one_{file}")
     audit = ("audit", verb[0])
     assert answer(capsys, *audit, str(tmp_path / "one_fair.csv"), *verb[1:])["valid"] is True
-    found = answer(capsys, *audit, str(tmp_path / "one_most.csv"), *verb[1:])
-    assert found["valid"] is False
+    code, out, err = run(capsys, *audit, str(tmp_path / "one_most.csv"), *verb[1:], "--json")
+    found = json.loads(out)
+    assert (code, found["valid"]) == (1, False)
+    assert err == f"bayes-dp: the memberships contradict {ASSUMED[verb[0]]}, so the bound is not valid\n"
     assert found["details"]["memberships_p_value"] < 1e-20
-    code, out, err = run(capsys, *audit, str(tmp_path / "one_most.csv"), *verb[1:])
-    assert (code, err) == (0, "")
+    code, out, _ = run(capsys, *audit, str(tmp_path / "one_most.csv"), *verb[1:], "--fail-above", "9")
+    assert code == 1
     assert "NOT VALID: The memberships contradict" in out
+    assert "Check INCONCLUSIVE" in out
     assert "all 400 examples are members" in fault(capsys, *audit, str(tmp_path / "one_all.csv"), *verb[1:])
     assert "base 'a': all 200 examples are members" in fault(capsys, *audit, str(tmp_path / "fair.csv"), *verb[1:])

@@ -138,11 +138,13 @@ def test_columns_of_scores_are_no_features(capsys):
     value = bdp.audits.zero_run(fit(FRAME, MEMBER).table(SCORE), choice=Fixed(80)).value
     left = "Columns of all.csv that were not taken for features:"
     everything = FRAME.assign(score=SCORE, member=MEMBER.astype(int), Propensity=0.5, id=np.arange(N))
-    everything.to_csv("all.csv", index=False)
-    for names, options in (
-        ("'score', 'member', 'Propensity', 'id'", ()),
-        ("'score', 'member', 'Propensity', 'id'", ("--feature-columns", "age, site")),
+    losses = everything.assign(score=-SCORE).rename(columns={"score": "loss"})
+    for table, names, options in (
+        (losses, "'loss', 'member', 'Propensity', 'id'", ()),
+        (everything, "'score', 'member', 'Propensity', 'id'", ()),
+        (everything, "'score', 'member', 'Propensity', 'id'", ("--feature-columns", "age, site")),
     ):
+        table.to_csv("all.csv", index=False)
         code = cli.main(
             ("audit", "zero-run", "all.csv", "--features", "all.csv", *options, "--guesses", "80", "--json")
         )

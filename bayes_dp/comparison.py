@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bayes_dp.audits import intervals
@@ -26,6 +26,7 @@ from bayes_dp.contradictions import reconciled
 from bayes_dp.data import DESIGNS, ErrorCounts
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.result import Posterior
+from bayes_dp.verdict import Control, check_limit, judge
 
 __all__ = ["Comparison", "Inputs", "Method", "Row", "compare", "methods", "register"]
 
@@ -99,6 +100,8 @@ def compare(
     posteriors: Mapping[str, Posterior] | None = None,
     per_base: bool = False,
     names: Iterable[str] | None = None,
+    limit: float | None = None,
+    control: Control = None,
 ) -> Comparison:
     """One row per method and base, and one for all bases together.
 
@@ -114,6 +117,8 @@ def compare(
         another likelihood, method or treatment of groups.
     per_base : whether there are rows for each base too.
     names : the methods wanted, all by default.
+    limit, control : a limit of ε to be judged by the posterior, or by the first of `posteriors` if there are any, and
+        the positive control, see `gate`.
     """
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
@@ -130,6 +135,7 @@ def compare(
         prior_epsilon=prior_epsilon,
         prior_strength=prior_strength,
     )
+    check_limit(limit, control, counts)
     wanted = _wanted(names)
     if posteriors is not None and not isinstance(posteriors, Mapping):
         raise InputError(f"posteriors must be a mapping from names to posteriors, not {type(posteriors).__name__}")
@@ -140,13 +146,21 @@ def compare(
     for method in wanted:
         rows += _rows(method, counts, inputs, per_base)
     rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
-    return Comparison(
+    found = Comparison(
         rows=reconciled(rows),
         delta=inputs.delta,
         confidence=inputs.confidence,
         design=counts.design,
         digest=counts.digest(),
     )
+    if limit is None:
+        return found
+    judged = next(iter(given.values())) if given else _posterior("free")(counts, inputs)
+    others = [method for name, method in _REGISTRY.items() if not name.startswith("posterior") and method not in wanted]
+    more = tuple(row for method in others for row in _rows(method, counts, inputs, False))
+    bounds = replace(found, rows=(*found.rows, *more)).bounds()
+    verdict = judge(judged, counts, limit, inputs.probability, bounds=bounds, control=control)
+    return replace(found, gate=verdict)
 
 
 def _wanted(names: Iterable[str] | None) -> list[Method]:

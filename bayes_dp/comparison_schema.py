@@ -10,11 +10,13 @@ from bayes_dp.checks import InputError
 from bayes_dp.data import DESIGNS
 from bayes_dp.json_text import Wanted, checked_object, is_finite, is_line
 from bayes_dp.table import show
+from bayes_dp.verdict import CODES
 
 __all__ = ["SCHEMA", "checked_comparison"]
 
 SCHEMA = "bayes-dp comparison 1"
 
+_VERDICTS = ("passed", "failed", "inconclusive")
 _KINDS = ("posterior", "lower_bound", "estimate", "refused")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -34,6 +36,22 @@ _FIELDS: dict[str, Wanted] = {
     "design": (lambda value: value in DESIGNS, f"one of {', '.join(DESIGNS)}"),
     "digest": (lambda value: is_line(value) and _DIGEST.fullmatch(value) is not None, "64 hexadecimal digits"),
     "version": _A_LINE,
+    "gate": (lambda value: value is None or isinstance(value, dict), "a verdict, or null"),
+}
+_GATE: dict[str, Wanted] = {
+    "epsilon": (lambda value: is_finite(value, 0.0), "a finite number, at least 0"),
+    "upper": _A_NUMBER,
+    "prob": (lambda value: is_finite(value) and 0 < value < 1, "a number above 0 and below 1"),
+    "prob_above": (lambda value: is_finite(value, 0.0, 1.0), "a number from 0 to 1"),
+    "passed": (lambda value: isinstance(value, bool), "true or false"),
+    "verdict": (lambda value: isinstance(value, str) and value in _VERDICTS, f"one of {', '.join(_VERDICTS)}"),
+    "reason": _A_LINE,
+    "reasons": (lambda value: isinstance(value, list) and bool(value), "a list of reasons"),
+    "notes": _SENTENCES,
+}
+_REASON: dict[str, Wanted] = {
+    "code": (lambda value: isinstance(value, str) and value in CODES, f"one of {', '.join(CODES)}"),
+    "sentence": _A_LINE,
 }
 _ROW: dict[str, Wanted] = {
     "method": _A_LINE,
@@ -57,9 +75,19 @@ def checked_comparison(name: str, content: Any) -> dict[str, Any]:
         found = checked_object(name, content, _FIELDS)
         for i, row in enumerate(found["rows"]):
             _check_row(f"{name}: rows[{i}]", row)
+        if found["gate"] is not None:
+            _check_gate(f"{name}: gate", found["gate"])
     except InputError as error:
         raise InputError(f"{error}; this is not a comparison as to_json and to_dict give it") from None
     return found
+
+
+def _check_gate(place: str, content: Any) -> None:
+    gate = checked_object(place, content, _GATE)
+    for i, reason in enumerate(gate["reasons"]):
+        checked_object(f"{place}: reasons[{i}]", reason, _REASON)
+    if gate["passed"] != (gate["verdict"] == "passed"):
+        raise InputError(f"{place}: passed is {show(gate['passed'])}, but the verdict is {show(gate['verdict'])}")
 
 
 def _check_row(place: str, content: Any) -> None:

@@ -15,6 +15,7 @@ from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.json_text import read_json
 from bayes_dp.result import show
 from bayes_dp.text import columns
+from bayes_dp.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,7 @@ class Comparison:
     design: str
     digest: str  # of the counts
     version: str = __version__
+    gate: Verdict | None = None  # on a limit of ε, where one was given
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -108,6 +110,7 @@ class Comparison:
                 "",
                 "Notes",
                 *(f"{k:>3}  {sentence}" for k, sentence in enumerate(notes, 1)),
+                *([] if self.gate is None else ["", str(self.gate)]),
             ]
         )
 
@@ -117,9 +120,10 @@ class Comparison:
         head = "".join(f'<th scope="col">{name}</th>' for name in _HEADINGS)
         body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
         items = "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in notes)
+        gate = "" if self.gate is None else f"\n<pre>{html.escape(str(self.gate))}</pre>"
         return (
             f"<table>\n<caption>{html.escape(self._title())}</caption>\n<thead><tr>{head}</tr></thead>\n"
-            f"<tbody>\n{body}\n</tbody>\n</table>\n<p>Notes</p>\n<ol>\n{items}\n</ol>"
+            f"<tbody>\n{body}\n</tbody>\n</table>\n<p>Notes</p>\n<ol>\n{items}\n</ol>{gate}"
         )
 
     def _repr_html_(self) -> str:
@@ -132,12 +136,14 @@ class Comparison:
         lines += [r"method & base & kind & $\varepsilon$ & level & valid & notes \\", r"\hline"]
         lines += [" & ".join(map(_latex, row)) + r" \\" for row in cells]
         lines += [r"\hline", r"\end{tabular}", r"\begin{enumerate}"]
-        return "\n".join([*lines, *(rf"\item {_latex(sentence)}" for sentence in notes), r"\end{enumerate}"])
+        gate = [] if self.gate is None else ["", _latex(str(self.gate)).replace("\n", "\n\n")]
+        return "\n".join([*lines, *(rf"\item {_latex(sentence)}" for sentence in notes), r"\end{enumerate}", *gate])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
         rows = [asdict(row) | {name: list(getattr(row, name)) for name in _LISTS} for row in self.rows]
-        return {"schema": SCHEMA} | asdict(self) | {"rows": rows}
+        gate = None if self.gate is None else self.gate.to_dict()
+        return {"schema": SCHEMA} | asdict(self) | {"rows": rows, "gate": gate}
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Save `to_dict` as a JSON file, atomically."""
@@ -157,7 +163,8 @@ class Comparison:
     def _checked(cls, name: str, content: Any) -> Comparison:
         found = checked_comparison(name, content)
         rows = tuple(Row(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
-        return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows})
+        gate = None if found["gate"] is None else Verdict.from_dict(found["gate"])
+        return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows, "gate": gate})
 
     def _title(self) -> str:
         return f'Comparison at delta = {self.delta:g}, confidence {100 * self.confidence:g}%, design "{self.design}"'

@@ -20,6 +20,7 @@ fits them and was computed well, nor of what the same rates mean at a small δ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -36,7 +37,7 @@ from bayes_dp.guessing import guessing
 from bayes_dp.result import Posterior, finite, show
 from bayes_dp.text import Lines
 
-__all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", "judge"]
+__all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", "check_limit", "judge"]
 
 Outcome = Literal["passed", "failed", "inconclusive"]
 Control = ErrorCounts | Literal[False] | None
@@ -103,6 +104,19 @@ class Verdict:
             "notes": list(self.notes),
         }
 
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Verdict:
+        """The inverse of `to_dict`, of content that is known to be what that gives."""
+        return cls(
+            content["verdict"],
+            content["epsilon"],
+            content["prob"],
+            math.inf if content["upper"] is None else content["upper"],
+            content["prob_above"],
+            tuple(Reason(**reason) for reason in content["reasons"]),
+            tuple(content["notes"]),
+        )
+
     def __str__(self) -> str:
         return self.summary()
 
@@ -144,6 +158,15 @@ def judge(
     if doubts:
         return _with(found, "inconclusive", doubts, notes)
     return _with(found, "passed", [_by_interval(found)], notes)
+
+
+def check_limit(limit: float | None, control: Control, counts: ErrorCounts) -> None:
+    """Refuse a limit that is none, and a control without a limit or that can be none."""
+    if limit is not None:
+        one_number("limit", limit, 0.0, high_open=True)
+    elif control is not None:
+        raise InputError("control is for a verdict: give a limit of epsilon too")
+    check_control(control, counts)
 
 
 def check_control(control: Control, counts: ErrorCounts) -> None:

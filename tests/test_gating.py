@@ -291,3 +291,64 @@ def test_bad_input(changes, message):
 def test_a_posterior_of_delta_has_no_verdict_on_epsilon():
     with pytest.raises(bdp.InputError, match="needs a posterior of epsilon, not of delta"):
         judge(bdp.estimate(COINS, DELTA).delta_at(1.0), COINS, 1.0, bounds={})
+
+
+# Where a limit is given to others -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return bdp.compare(COINS, DELTA, 0.95, limit=5.0, control=LEAKS)
+
+
+def test_a_comparison_has_the_verdict_of_the_gate(compared):
+    assert str(compared.gate) == str(bdp.gate(COINS, DELTA, 5.0, prob=0.9, control=LEAKS))
+    assert compared.gate.passed
+    assert str(compared).endswith(str(compared.gate))
+    assert "Check passed" in compared.to_html()
+    assert "Check passed" in compared.to_latex()
+    content = json.loads(json.dumps(compared.to_dict(), allow_nan=False))
+    assert bdp.Comparison.from_dict(content) == compared
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"verdict": "perhaps"},
+        {"passed": False},
+        {"reasons": []},
+        {"reasons": [{"code": "x", "sentence": "y"}]},
+        {"more": 1},
+    ],
+)
+def test_a_verdict_that_no_comparison_can_have_written(compared, changes):
+    content = compared.to_dict()
+    content["gate"] = content["gate"] | changes
+    with pytest.raises(bdp.InputError, match="gate"):
+        bdp.Comparison.from_dict(content)
+
+
+def test_a_comparison_of_few_methods_judges_by_all_bounds():
+    a4 = bdp.datasets.mnist_a4()
+    counts = bdp.ErrorCounts(a4.false_positives, a4.negatives, a4.false_negatives, a4.positives)
+    tight = bdp.estimate(counts, 1e-3, strength="tight")
+    found = bdp.compare(counts, 1e-3, names=["katz"], posteriors={"tight": tight}, limit=0.9, control=False)
+    assert "bound" in codes(found.gate)
+
+
+def test_a_report_has_the_verdict_of_the_gate():
+    found = bdp.report(COINS, DELTA, limit=5.0, control=False, source="coins.csv")
+    assert found.findings.verdict == bdp.gate(COINS, DELTA, 5.0, control=False)
+    short = found.document.sections[0].pieces
+    assert any("Asked whether ε is at most 5: it passed." in getattr(piece, "text", "") for piece in short)
+    assert found.to_dict()["gate"] == found.findings.verdict.to_dict()
+    assert "--fail-above 5.0 --no-control" in found.markdown
+    assert "limit=5.0, control=False" in found.markdown
+
+
+@pytest.mark.parametrize("call", [bdp.compare, bdp.report])
+def test_a_control_without_a_limit(call):
+    with pytest.raises(bdp.InputError, match="give a limit of epsilon too"):
+        call(COINS, DELTA, control=LEAKS)
+    with pytest.raises(bdp.InputError, match="limit must lie in"):
+        call(COINS, DELTA, limit=-1.0)

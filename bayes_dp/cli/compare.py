@@ -11,16 +11,19 @@ import typer
 from bayes_dp.cli.options import (
     AsJson,
     Confidence,
+    ControlFile,
     Counts,
     Delta,
     Examples,
     HowCounted,
     Likelihood,
+    Limit,
+    NoControl,
     PriorEpsilon,
     PriorStrength,
     SafeCells,
 )
-from bayes_dp.cli.program import app, either, make_folder, number, read_counts
+from bayes_dp.cli.program import app, either, make_folder, number, read_control, read_counts
 
 if TYPE_CHECKING:
     from bayes_dp.data import ErrorCounts
@@ -82,6 +85,9 @@ def compare(
         typer.Option(metavar="DIR", help="Also write comparison.json, .csv, .html and .tex to this folder."),
     ] = None,
     safe_cells: SafeCells = False,
+    fail_above: Limit = None,
+    control: ControlFile = None,
+    no_control: NoControl = False,
 ) -> int:
     """Compare the posterior of ε with every lower bound that the same counts give.
 
@@ -90,6 +96,7 @@ def compare(
     confidence P.
     """
     counts = read_counts(file, design.value if design else None, examples)
+    positive = read_control(control, no_control, fail_above, counts)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
     from bayes_dp.checks import InputError, one_number
@@ -119,11 +126,13 @@ def compare(
         prior_strength=prior_strength,
         posteriors=_posteriors(counts, delta, likelihood or [], prior_epsilon, prior_strength),
         per_base=bases,
+        limit=fail_above,
+        control=positive,
     )
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
     if out is not None:
         typer.echo(f"Wrote {', '.join(_save(found, out, safe_cells))}", err=True)
-    return 0
+    return 0 if found.gate is None else found.gate.exit_code
 
 
 def _posteriors(

@@ -134,7 +134,7 @@ Limit = Annotated[
         "--fail-above",
         parser=number,
         metavar="EPS",
-        help="A gate: exit with 1 when the upper end of the equal-tailed interval of probability P is above EPS, and"
+        help="A gate: exit with 1 when the upper end of the equal-tailed interval is above EPS, and"
         " with 3 when it is not but something speaks against relying on it, above all that nothing shows that the"
         " attack would have seen a leak.",
     ),

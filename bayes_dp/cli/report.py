@@ -9,17 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from bayes_dp.cli.options import (
+    ControlFile,
     Counts,
     Delta,
     Examples,
     HowCounted,
     Likelihood,
+    Limit,
     Method,
+    NoControl,
     PriorEpsilon,
     PriorStrength,
     Strength,
 )
-from bayes_dp.cli.program import app, either, number, read_counts, whole, write_or_print
+from bayes_dp.cli.program import app, either, number, read_control, read_counts, whole, write_or_print
 
 __all__: list[str] = []
 
@@ -34,7 +37,8 @@ Examples:
 
 \b
 Exit codes:
-  0 done, 2 bad input (one line on standard error says what is wrong)"""
+  0 done, and the gate of --fail-above passed, 1 it failed, 3 it is inconclusive,
+  2 bad input (one line on standard error says what is wrong)"""
 
 
 class Format(StrEnum):
@@ -82,6 +86,9 @@ def report(
         int, typer.Option(parser=whole, metavar="N", help="Seed of all draws: the same seed, the same report.")
     ] = 0,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading.")] = None,
+    fail_above: Limit = None,
+    control: ControlFile = None,
+    no_control: NoControl = False,
 ) -> int:
     """Write a report of the whole analysis: an HTML page that needs nothing else, Markdown, or JSON.
 
@@ -97,6 +104,7 @@ def report(
         check_writable(out)
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
     counts = read_counts(file, design.value if design else None, examples)
+    positive = read_control(control, no_control, fail_above, counts)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are in the report
         made = assemble(
@@ -111,6 +119,8 @@ def report(
             seed=seed,
             title=title,
             source=file,
+            limit=fail_above,
+            control=positive,
         )
         text = made.text(wanted)
     try:
@@ -122,4 +132,8 @@ def report(
     finally:
         for sentence in made.posterior.warnings:
             typer.echo(f"bayes-dp: warning: {sentence}", err=True)
-    return 0
+    verdict = made.findings.verdict
+    if verdict is None:
+        return 0
+    typer.echo(str(verdict), err=True)
+    return verdict.exit_code

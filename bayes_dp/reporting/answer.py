@@ -9,6 +9,7 @@ from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, Section, Table, shown
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.tradeoff import approx_dp
+from bayes_dp.verdict import Verdict
 
 __all__ = ["answer"]
 
@@ -45,11 +46,23 @@ def _in_short(found: Findings) -> Iterator[Piece]:
         yield Paragraph(
             f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}. {middle}", "lead"
         )
+    if found.verdict is not None:
+        yield from _verdict(found.verdict)
     for sentence in (*found.cautions, found.posterior.high_end(found.prob)):
         yield Paragraph(shown(sentence), "warning")
     if found.cautions and found.check is not None:
         yield Paragraph("The section on whether the model fits the counts says what may be done about it.")
     yield Items(tuple(_main_points(found)))
+
+
+def _verdict(verdict: Verdict) -> Iterator[Piece]:
+    answers = {"passed": "it passed", "failed": "it FAILED", "inconclusive": "INCONCLUSIVE"}
+    yield Paragraph(
+        f"Asked whether ε is at most {verdict.epsilon:g}: {answers[verdict.verdict]}. {shown(verdict.reason)}",
+        "plain" if verdict.passed else "warning",
+    )
+    if verdict.notes:
+        yield Items(tuple(map(shown, verdict.notes)))
 
 
 def _main_points(found: Findings) -> Iterator[str]:

@@ -25,6 +25,7 @@ from bayes_dp.reporting.page import page
 from bayes_dp.reporting.plain import markdown
 from bayes_dp.reporting.repetition import repetition
 from bayes_dp.result import Posterior, finite
+from bayes_dp.verdict import Control
 
 __all__ = ["FORMATS", "Format", "Report", "format_of", "report"]
 
@@ -113,6 +114,8 @@ def report(
     seed: int = 0,
     title: str | None = None,
     source: str | None = None,
+    limit: float | None = None,
+    control: Control = None,
     **settings: Any,
 ) -> Report:
     """Analyse the counts and tell of it: posterior, other methods, check of the model, other priors and strengths.
@@ -125,7 +128,10 @@ def report(
     seed : of a sampler, and of the draws that check the model.
     title : the heading.
     source : the path of the file that the counts were read from, to be shown and to tell how to repeat the report.
+    limit, control : a limit of ε to be judged, and the positive control, see `gate`.
     """
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     for name, value in (("title", title), ("source", source)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be text, not {value!r:.80}")
@@ -137,7 +143,7 @@ def report(
         "method": method,
         **settings,
     }
-    return Report(find(counts, delta, prob, seed, options), title or _title(source), source)
+    return Report(find(counts, delta, prob, seed, options, limit, control), title or _title(source), source)
 
 
 def format_of(path: str | PathLike[str]) -> Format:

@@ -14,6 +14,7 @@ from bayes_dp.comparison_table import Comparison, Row
 from bayes_dp.data import ErrorCounts
 from bayes_dp.reporting.sensitivity import Variation, variations
 from bayes_dp.result import Posterior
+from bayes_dp.verdict import Control, Verdict, check_limit, judge
 
 __all__ = ["Findings", "find"]
 
@@ -35,6 +36,8 @@ class Findings:
     prob: float
     seed: int
     options: Mapping[str, Any]  # of `estimate`, as they were given
+    verdict: Verdict | None = None  # on a limit of ε, where one was given
+    control: Control = None  # of that verdict
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -61,12 +64,22 @@ class Findings:
             "posterior": self.posterior.to_dict(self.prob),
             "comparison": self.comparison.to_dict(),
             "model_check": None if self.check is None else self.check.to_dict(),
+            "gate": None if self.verdict is None else self.verdict.to_dict(),
             "sensitivity": [asdict(variation) for variation in self.variations],
         }
 
 
-def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Mapping[str, Any]) -> Findings:
+def find(
+    counts: ErrorCounts,
+    delta: float,
+    prob: float,
+    seed: int,
+    options: Mapping[str, Any],
+    limit: float | None = None,
+    control: Control = None,
+) -> Findings:
     """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
+    check_limit(limit, control, counts)
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     seed = seed_of(seed)
     asked = dict(options)
@@ -81,10 +94,15 @@ def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Map
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
     plain = options["likelihood"] == "binomial" and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
+    comparison = compare(counts, delta, (1 + prob) / 2, posteriors=others, **priors)
+    verdict = None
+    if limit is not None:
+        bounds = comparison.bounds()
+        verdict = judge(post, counts, limit, prob, bounds=bounds, control=control, checked=checked, seed=seed)
     return Findings(
         counts=counts,
         posterior=post,
-        comparison=compare(counts, delta, (1 + prob) / 2, posteriors=others, **priors),
+        comparison=comparison,
         check=checked,
         unchecked=unchecked,
         variations=variations(post, counts, options, prob),
@@ -92,4 +110,6 @@ def find(counts: ErrorCounts, delta: float, prob: float, seed: int, options: Map
         prob=prob,
         seed=seed,
         options=options,
+        verdict=verdict,
+        control=control,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayes_dp.bayes.priors import describe
+from bayes_dp.data import ErrorCounts
 from bayes_dp.reporting.document import Code, shown
 from bayes_dp.reporting.findings import Findings
 
@@ -23,11 +24,13 @@ _SIMPLE = (str, int, float, bool)
 
 
 def repetition(found: Findings, title: str | None, source: str | None) -> dict[str, Code]:
-    """The command only where one would give the same report: from a file, and without settings of Python's own."""
+    """The command only where one would give the same report: from a file, without settings of Python's own, and
+    without a control, whose file is not known here."""
     options = {k: _text(k, v) for k, v in found.options.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
     common = {"prob": found.prob, **options, "seed": found.seed, "title": title}
     codes = {"python": Code("python", "The same in Python:", _python(found, common, source))}
-    if source is not None and options.keys() <= _DEFAULTS.keys() and isinstance(found.options["likelihood"], str):
+    named = isinstance(found.options["likelihood"], str) and not isinstance(found.control, ErrorCounts)
+    if source is not None and named and options.keys() <= _DEFAULTS.keys():
         codes = {"command": Code("command", "On the command line:", _command(found, common, source))} | codes
     return codes
 
@@ -46,6 +49,8 @@ def _command(found: Findings, options: Mapping[str, Any], source: str) -> str:
     for name, value in options.items():
         if value is not None:
             words += [f"--{name.replace('_', '-')}", value if isinstance(value, str) else repr(value)]
+    if found.verdict is not None:
+        words += ["--fail-above", repr(found.verdict.epsilon)] + ["--no-control"] * (found.control is False)
     return shown(shlex.join([*words, "-o", "report.html"]))
 
 
@@ -57,5 +62,11 @@ def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> 
         examples = "" if counts.examples is None else f", examples={counts.examples}"
         read = f"counts = bdp.ErrorCounts.read({source!r}, design={counts.design!r}{examples})"
     given = "".join(f", {k}={v!r}" for k, v in (*options.items(), ("source", source)) if v is not None)
-    lines = ["import bayes_dp as bdp", read, f"bdp.report(counts, {found.delta!r}{given}).save('report.html')"]
+    more = []
+    if found.verdict is not None:
+        given += f", limit={found.verdict.epsilon!r}" + ", control=False" * (found.control is False)
+    if isinstance(found.control, ErrorCounts):
+        given += ", control=control"
+        more = [f"control = ...  # the bdp.ErrorCounts whose digest() is {found.control.digest()!r}"]
+    lines = ["import bayes_dp as bdp", read, *more, f"bdp.report(counts, {found.delta!r}{given}).save('report.html')"]
     return "\n".join(map(shown, lines))

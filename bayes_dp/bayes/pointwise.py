@@ -9,6 +9,7 @@ of Veach and Guibas 1995), which is bounded both where g is narrow and where the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -74,7 +75,7 @@ def _by_importance(
     return np.concatenate(parts)
 
 
-@jax.jit(static_argnames="likelihood")
+@partial(jax.jit, static_argnames="likelihood")
 def _averages(
     likelihood: Any,
     counts: Counts,

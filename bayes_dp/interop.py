@@ -68,20 +68,32 @@ def ess(samples: ArrayLike, kind: Literal["bulk", "tail"] = "bulk") -> float:
 
 
 def psis(log_weights: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Pareto-smoothed importance sampling: log weights (n, size) made steady and to sum to one, and k of each row."""
+    """Pareto-smoothed importance sampling: log weights (n, size) made steady and to sum to one, and k of each row.
+
+    Where the greatest weights are equal, or too few, they stay as they are and k is infinite.
+    """
     given = np.asarray(log_weights, dtype=np.float64)
-    az = _arviz()
     with np.errstate(over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of weights so uneven that k tells
-        if hasattr(az, "psislw"):
-            smooth, k = az.psislw(given)
-        else:
-            from arviz_stats.base import array_stats
-
-            smooth, k = array_stats.psislw(-given, axis=-1)  # which takes log likelihoods, the negative log weights
-    smooth = np.asarray(smooth)
+        rows = [_smoothed(row) for row in given]
+    smooth = np.stack([row for row, _ in rows])
+    k = np.array([k for _, k in rows], dtype=np.float64)
     smooth = smooth - np.logaddexp.reduce(smooth, axis=1, keepdims=True)
-    return smooth, np.atleast_1d(np.asarray(k, dtype=np.float64))
+    return smooth, np.where(np.isnan(k), np.inf, k)
+
+
+def _smoothed(log_weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    az = _arviz()
+    if hasattr(az, "psislw"):
+        smooth, k = az.psislw(log_weights)
+        return np.asarray(smooth), float(k)
+    from arviz_stats.base import array_stats
+
+    try:
+        smooth, k = array_stats.psislw(-log_weights)  # which takes log likelihoods, the negative log weights
+    except (ValueError, IndexError):  # too few draws, or equal ones
+        return log_weights, np.inf
+    return np.asarray(smooth), float(k)
 
 
 def _diagnostic(name: str, samples: ArrayLike, **options: Any) -> float:

@@ -123,3 +123,10 @@ def test_smoothed_weights_and_their_tail():
     assert (np.diff(log_weights[0, order]) >= 0).all()
     wanted = np.array([0.3, 0.9])
     np.testing.assert_allclose(psis(-wanted[:, None] * np.log(rng.random(20_000)))[1], wanted, atol=0.15)
+
+
+@pytest.mark.parametrize("weights", [[0.0] * 60, [*range(-40, 0), *[1.0] * 20], [0.3, 0.1, -2.0, 1.0]])
+def test_weights_without_a_tail_are_left_as_they_are(weights):
+    log_weights, k = psis([weights, weights])
+    np.testing.assert_allclose(log_weights, np.tile(weights - np.logaddexp.reduce(weights), (2, 1)))
+    assert (k == np.inf).all()

@@ -2,6 +2,7 @@
 
 - The pages README.md (as overview.md), CONTRIBUTING.md and CHANGELOG.md from the top of the repository, with links that
   lead to the same places, and the files that they link to.
+- A page for each notebook, with its text and code, and the notebook itself to download.
 - The page api.md, from the signatures and docstrings of the public names.
 - Formulas as MathML, so that a page needs no script and no network to show them.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +28,8 @@ ROOT = Path(__file__).parents[1]
 _PAGES = {"README.md": "overview.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _OUTSIDE = re.compile(r"\]\((?:\.\./)+(" + "|".join(map(re.escape, _PAGES)) + r")")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+_CELL = re.compile(r"<td.*?</td>", re.DOTALL)
+_CODE = re.compile(r"<code>.*?</code>", re.DOTALL)  # in a table, Markdown wants its | as \|
 _ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*) : (.*)$")
 
 
@@ -34,8 +38,11 @@ def on_files(files: Any, config: Any) -> Any:
         text = (ROOT / name).read_text(encoding="utf-8")
         for other, place in _PAGES.items():
             text = text.replace(f"]({other}", f"]({place}")
-        files.append(File.generated(config, uri, content=text.replace("](docs/", "](")))
-    for path in [ROOT / "LICENSE", *sorted((ROOT / "notebooks").glob("*.ipynb"))]:
+        files.append(File.generated(config, uri, content=_to_pages(text.replace("](docs/", "]("))))
+    notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    for path in notebooks:
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook(path)))
+    for path in [ROOT / "LICENSE", *notebooks]:
         files.append(File.generated(config, path.relative_to(ROOT).as_posix(), abs_src_path=str(path)))
     files.append(File.generated(config, "api.md", content=api()))
     return files
@@ -46,11 +53,33 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return _OUTSIDE.sub(lambda match: f"]({up}{_PAGES[match[1]]}", markdown)
 
 
+def notebook(path: Path) -> str:
+    """The page of a notebook, which is saved without outputs."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        parts.append(
+            text.replace("](../docs/", "](../") if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
+        )
+    title, rest = parts[0].split("\n", 1)
+    where = f"This page is the [notebook]({path.name}), without its outputs: run it to see them."
+    return "\n\n".join([title, where, rest.strip(), *parts[1:]]) + "\n"
+
+
+def _to_pages(text: str) -> str:
+    return re.sub(r"(\]\(notebooks/\w+)\.ipynb", r"\1.md", text)
+
+
 def on_page_content(content: str, **_: Any) -> str:
     def drawn(match: re.Match[str]) -> str:
-        return convert(html.unescape(match[3]), display="inline" if match[2] == "(" else "block")
+        # The sign that the converter takes for \setminus is in few fonts, and of \Big\{ it keeps the backslash.
+        formula = re.sub(r"\\setminus(?![a-zA-Z])", r"\\smallsetminus", html.unescape(match[3]))
+        return re.sub(r">\\([{}])<", r">\1<", convert(formula, display="inline" if match[2] == "(" else "block"))
 
-    return _FORMULA.sub(drawn, content)
+    def cell(match: re.Match[str]) -> str:
+        return _CODE.sub(lambda code: code[0].replace("\\|", "|"), match[0])
+
+    return _CELL.sub(cell, _FORMULA.sub(drawn, content))
 
 
 def api() -> str:

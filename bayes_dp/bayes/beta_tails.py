@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _NODES = 512
+_PART = 500  # tables made at once, to bound memory
 _LEFT = 35.0  # the grid starts where logit(y) is this far below min(m, -log n): there log F is linear
 _RIGHT = 40.0  # the grid ends where 1-F is about exp(-40)
 
@@ -70,11 +71,18 @@ class BetaTails:
         self._first = left
         self._step = (right - left) / (_NODES - 1)
 
-        w = left[:, None] + self._step[:, None] * np.arange(_NODES)
-        logit = self._centre[:, None] + self._scale[:, None] * np.sinh(w)
-        self._first_logit = logit[:, 0]
+        self._first_logit = self._centre + self._scale * np.sinh(left)
+        parts = [slice(i, i + _PART) for i in range(0, len(k_), _PART)]
+        self._coefficients = np.concatenate([self._pieces(part) for part in parts], axis=1).reshape(6, -1)
+
+    def _pieces(self, part: slice) -> Floats:
+        """The quintics (6, tables, cells) of some of the tables."""
+        left, step, centre, scale = (v[part, None] for v in (self._first, self._step, self._centre, self._scale))
+        kk, nn, peak = self.k[part, None], self.n[part, None], self.peak[part, None]
+        w = left + step * np.arange(_NODES)
+        logit = centre + scale * np.sinh(w)
         log_y, log_1y = -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
-        y, kk, nn = np.exp(log_y), k_[:, None], n_[:, None]
+        y = np.exp(log_y)
         with np.errstate(divide="ignore"):
             log_cdf = np.log(special.betainc(kk + 1, nn - kk + 1, y))
             upper = special.betaincc(kk + 1, nn - kk + 1, y)
@@ -83,16 +91,16 @@ class BetaTails:
         far = log_cdf < -600.0
         if far.any():
             rows = np.nonzero(far)[0]
-            log_cdf[far] = _log_cdf_far_left(k_[rows], n_[rows], log_y[far], log_1y[far])
+            log_cdf[far] = _log_cdf_far_left(kk[rows, 0], nn[rows, 0], log_y[far], log_1y[far])
         # d log F / dw = p/F · dlogit/dw, with p the density of logit(y).
-        log_p = log_density(kk, nn, self.peak[:, None], y, np.exp(log_1y)) + log_y + log_1y
-        slope = np.exp(log_p - log_cdf) * self._scale[:, None] * np.cosh(w) * self._step[:, None]
+        log_p = log_density(kk, nn, peak, y, np.exp(log_1y)) + log_y + log_1y
+        slope = np.exp(log_p - log_cdf) * scale * np.cosh(w) * step
         # Second derivatives from neighbouring values and slopes, f'' = 2 Δ²f - Δf'/2 + O(h⁶), because the closed form
         # for log F cancels; at the left end log F is linear in logit(y), at the right end flat.
         bend = np.zeros_like(log_cdf)
         bend[:, 1:-1] = 2 * np.diff(log_cdf, n=2) - 0.5 * (slope[:, 2:] - slope[:, :-2])
-        bend[:, 0] = slope[:, 0] * np.tanh(left) * self._step
-        self._coefficients = quintics(log_cdf, slope, bend).reshape(6, -1)
+        bend[:, 0] = slope[:, 0] * np.tanh(left[:, 0]) * step[:, 0]
+        return quintics(log_cdf, slope, bend)
 
     def log_tail(self, table: Ints, z: Floats, z_bar: Floats) -> Floats:
         """log F(z) for broadcastable arrays of table numbers, z and 1-z."""

@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 _NODES = 112  # in e to begin with, doubled for bases that need it
 _MOST_NODES = 16 * _NODES
 _MOST_POINTS = 129  # in d
+_PART = 250  # bases tabulated at once, to bound memory
 _SAMPLE = 4  # every which node in e is used to judge the points in d
 _SMALLEST = 1e-100  # no smaller δ makes a difference to the corners of counts that can be
 _EXACT = 1e-8  # error of log odds between the points in d that needs no more of them
@@ -54,11 +55,11 @@ class CornerTable:
         self._level, self._width = likelihood.levels()
         self._groups: tuple[list[_Group], list[_Group]] = ([], [])
         bases = np.arange(self._level.shape[2])
-        zero = np.zeros((len(bases), 1))
-        for corner in (0, 1):
+        parts = np.array_split(bases, -(-len(bases) // _PART))
+        for corner, part in ((corner, part) for corner in (0, 1) for part in parts):
             # P falls with e and d, so that it is largest at (0, 0).
-            matter = self._log_odds(corner, bases, zero[..., None], zero[0])[:, 0, 0] > _NOTHING
-            open_, nodes = bases[matter], _NODES
+            matter = self._log_odds(corner, part, np.zeros((len(part), 1, 1)), np.zeros(1))[:, 0, 0] > _NOTHING
+            open_, nodes = part[matter], _NODES
             while len(open_):
                 open_ = self._tabulate(corner, open_, nodes)
                 nodes *= 2

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from bayes_dp.bayes import beta_tails
 from bayes_dp.bayes.beta_tails import BetaTails, log_norm
 from bayes_dp.beta import log_density, log_peak
 
@@ -77,3 +78,12 @@ def test_derivatives_agree_with_differences(k, n):
         values = [tails.log_tail(table, z - run * t, 1 - z + run * t)[0] for t in (-h, 0.0, h)]
         assert first[0] == pytest.approx((values[2] - values[0]) / (2 * h), rel=1e-4, abs=1e-6)
         assert second[0] == pytest.approx((values[2] - 2 * values[1] + values[0]) / h**2, rel=2e-2, abs=1e-3)
+
+
+def test_tables_made_in_parts_are_the_same(monkeypatch):
+    k, n = np.arange(30), np.full(30, 40)
+    whole = BetaTails(k, n)
+    monkeypatch.setattr(beta_tails, "_PART", 7)
+    parts = BetaTails(k, n)
+    z = np.linspace(0.01, 0.99, 30)
+    np.testing.assert_array_equal(parts.log_tail(k, z, 1 - z), whole.log_tail(k, z, 1 - z))

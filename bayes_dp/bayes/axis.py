@@ -60,7 +60,7 @@ class Focus:
         return np.asarray((1 / np.hypot(away, self.near) - 1 / np.hypot(away, self.far)) / (high - low))
 
     def _raw(self, d: Floats) -> Floats:
-        limit = 1e9 * self.far  # beyond it the difference is constant to every digit
+        limit = min(1e9 * self.far, 1e300 * self.near)  # beyond the first the difference is constant to every digit
         away = np.clip(d - self.centre, -limit, limit)
         return np.asarray(np.arcsinh(away / self.near) - np.arcsinh(away / self.far))
 

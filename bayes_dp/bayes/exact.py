@@ -36,6 +36,9 @@ _HEAVY_TAIL = (
     " given; use the median and the intervals."
 )
 _CHECKED = 1_000_000  # challenges of a base up to which intervals were compared with their limit
+_SHORTEST = 1e-3  # no table of corners ends earlier, for its nodes to differ
+_DEEPEST = 1e6  # nats: a base so improbable is wrong by 0.003, one ten times as deep by 0.6, and then by anything
+_DIGITS = 3e-9  # error of the log likelihood of a base, in shares of its depth
 _MOST = 10**8  # challenges of a base for which the likelihood keeps its digits
 
 
@@ -90,7 +93,14 @@ class ExactPosterior(Posterior):
         self.log_evidence = self._cells.log_total
         self._u, self._v, self._weight = self._cells.nodes()
         self.marginals: Mapping[str, Marginal] = {name: self._grid_marginal(i) for i, name in enumerate(self._axes)}
-        error = self._cells.error + sum(axis.error for axis in axes)
+        depths = self._depths()
+        if not depths.max() <= _DEEPEST:
+            i = int(np.argmax(depths))
+            raise InputError(
+                f"the counts of base {i} contradict the prior of {self.parameter}: their probability is at best"
+                f" e^-{depths[i]:.2g} of what it could be, and method='exact' has digits for e^-{_DEEPEST:.0e}"
+            )
+        error = self._cells.error + sum(axis.error for axis in axes) + _DIGITS * float(depths.sum())
         self.diagnostics = {
             "log_evidence": self.log_evidence,
             "relative_error": error,
@@ -117,6 +127,20 @@ class ExactPosterior(Posterior):
     def unreliable(self) -> tuple[str, ...]:
         """A tail without a standard deviation has quantiles all the same."""
         return tuple(sentence for sentence in self.warnings if sentence != _HEAVY_TAIL)
+
+    def _depths(self) -> Floats:
+        """-log of the probability that the rates of each base, given its counts alone, lie in the layer (n,).
+
+        At the node that holds most of the posterior.
+        """
+        best = int(np.argmax(self._weight))
+        values = [
+            axis.value(at[best : best + 1]) for axis, at in zip(self._axes.values(), (self._u, self._v), strict=False)
+        ]
+        epsilon, delta = self.question.privacy(values[0])
+        fixed = self.question.strength
+        strength = values[1] if fixed == "free" else None if fixed == "tight" else np.array([fixed])
+        return np.asarray(self._likelihood.depths(epsilon, delta, strength))
 
     def _grid_marginal(self, which: int) -> GridMarginal:
         axis = list(self._axes.values())[which]
@@ -237,7 +261,8 @@ def _log_posterior(
     if question.parameter == "epsilon" and question.strength == "free":
         # The table ends where the prior does, yet well beyond the bases' own levels, should the two disagree.
         reach = max(2.0 * float(likelihood.levels()[0].max()), axes[0].top)
-        corners = CornerTable(likelihood, question.known, min(reach, axes[0].coordinate.high, 600.0))
+        reach = max(min(reach, axes[0].coordinate.high, 600.0), _SHORTEST)
+        corners = CornerTable(likelihood, question.known, reach)
 
     def evaluate(u: Floats, v: Floats) -> Floats:
         epsilon, delta = question.privacy(axes[0].coordinate.value(u))

@@ -107,6 +107,20 @@ class MarginalLikelihood:
                 parts.append(self._log_likelihood(epsilon[p], delta[p], s, self.corners)[..., 0])
         return np.concatenate(parts, axis=1)[self._unique_of].T
 
+    def depths(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
+        """-log P[(a,b) ∈ R_s(ε,δ)] of every base at one point, ε, δ and s (1,): an array (n,).
+
+        Where s is None, per unit of s at s = 1.
+        """
+        epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
+        if strength is None:
+            area = log_boundary_area(epsilon, delta)
+        else:
+            area = log_layer_area(epsilon, delta, np.minimum(strength, _CLOSE_TO_ONE))
+        return np.asarray(
+            np.maximum(-self.each(epsilon, delta, strength)[0] - area - self._log_pairs[self._unique_of], 0.0)
+        )
+
     def _log_likelihood(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction) -> Floats:
         """log L of each unique base: (u, r, c) from ε, δ (r,) and s (r, c)."""
         outer = corners(epsilon[None], delta[None])

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from bayes_dp.arithmetic import underflow_is_zero
 from bayes_dp.data import ErrorCounts
 
 __all__ = ["gaussian_mu", "separations"]
@@ -37,12 +38,14 @@ _LEFT_OUT = 1e-4  # probability that may be on either side of that part
 _FAR = 14.0  # μ, beyond which the prior leaves nothing
 
 
+@underflow_is_zero
 def gaussian_mu(counts: ErrorCounts, probability: ArrayLike) -> Floats:
     """Quantiles of the posterior of μ, of the shape of `probability`."""
     edges, cumulated = _posterior(counts)
     return np.asarray(np.interp(np.asarray(probability, dtype=np.float64), cumulated, edges))
 
 
+@underflow_is_zero
 def separations(counts: ErrorCounts) -> tuple[Floats, Floats]:
     """Mean and standard deviation of D of every base under flat priors of its rates, (n,) each.
 

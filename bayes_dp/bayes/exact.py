@@ -15,6 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_dp.arithmetic import underflow_is_zero
 from bayes_dp.bayes.axis import Axis, Coordinate, axis_of
 from bayes_dp.bayes.cells import Piecewise, Ridge, integrate
 from bayes_dp.bayes.corner_table import CornerTable
@@ -51,9 +52,11 @@ class GridMarginal:
     mean: float
     sd: float
 
+    @underflow_is_zero
     def cdf(self, value: ArrayLike) -> Floats:
         return self.density_u.cdf(self.coordinate.inverse(np.asarray(value, float)))
 
+    @underflow_is_zero
     def pdf(self, value: ArrayLike) -> Floats:
         value = np.asarray(value, float)
         # At the ends the density in u is zero and du/d value infinite: stop short of them, at 5e-6 of their distance.
@@ -65,6 +68,7 @@ class GridMarginal:
     def quantile(self, probability: ArrayLike) -> Floats:
         return self.coordinate.value(self.density_u.quantile(np.asarray(probability, float)))
 
+    @underflow_is_zero
     def hdi(self, probability: float) -> tuple[float, float]:
         """The shortest interval with the given probability."""
         low, high = 0.0, 1.0 - probability
@@ -80,6 +84,7 @@ class GridMarginal:
 class ExactPosterior(Posterior):
     """A posterior by quadrature; its error is known and its draws are independent."""
 
+    @underflow_is_zero
     def __init__(self, question: Question, likelihood: MarginalLikelihood) -> None:
         self.question, self._likelihood = question, likelihood
         self.parameter = question.parameter
@@ -161,11 +166,13 @@ class ExactPosterior(Posterior):
         assert isinstance(marginal, GridMarginal)
         return marginal.pdf(value)
 
+    @underflow_is_zero
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         size, seed = check_draws(size, seed)
         at = self._cells.sample(size, np.random.default_rng(seed))
         return {name: axis.value(u) for (name, axis), u in zip(self._axes.items(), at, strict=False)}
 
+    @underflow_is_zero
     def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
         draws = self.draws(size, seed)
         epsilon, delta = self.question.privacy(draws[self.parameter])

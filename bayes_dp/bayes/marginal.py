@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bayes_dp.arithmetic import underflow_is_zero
 from bayes_dp.bayes.beta_tails import BetaTails, log_norm
 from bayes_dp.bayes.slices import Slices, WeightedDensities, log_slices, upper_bound
 from bayes_dp.beta import log_peak
@@ -42,6 +43,7 @@ _PAIRS = 50_000  # pairs of base and point worked on at once, to bound memory
 class MarginalLikelihood:
     """log L of n bases with the given counts, each of shape (n,); equal bases are evaluated once."""
 
+    @underflow_is_zero
     def __init__(self, false_positives: Ints, negatives: Ints, false_negatives: Ints, positives: Ints) -> None:
         rows = np.stack([false_positives, negatives, false_negatives, positives])
         unique, inverse, self._times = np.unique(rows, axis=1, return_inverse=True, return_counts=True)
@@ -69,6 +71,7 @@ class MarginalLikelihood:
         second = np.sqrt((1 - beta) / (beta * m1) + alpha / ((1 - alpha) * m0))
         return np.log(np.stack([(1 - beta) / alpha, (1 - alpha) / beta])), np.stack([first, second])
 
+    @underflow_is_zero
     def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None) -> Floats:
         """Σ_i log L_i(ε,s) for ε and δ of shape (r,) and s of shape (r, c): an array (r, c).
 
@@ -88,12 +91,14 @@ class MarginalLikelihood:
         ]
         return np.concatenate(totals)
 
+    @underflow_is_zero
     def total_tight(self, epsilon: Floats, delta: Floats) -> Floats:
         """Σ_i log L_i(ε, s→1) for ε and δ of shape (r,): an array (r,)."""
         return np.asarray(
             self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE))
         )
 
+    @underflow_is_zero
     def each(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
         """log L of every base at ε, δ and s of shape (r,): an array (r, n); the limit s → 1 where s is None."""
         epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
@@ -149,6 +154,7 @@ class MarginalLikelihood:
         edge = self._log_edge(base, np.tile(epsilon, u), np.tile(delta, u), np.ones(u * r)).reshape(u, r)
         return np.asarray(edge - log_boundary_area(epsilon, delta) - self._log_pairs[:, None])
 
+    @underflow_is_zero
     def corners(
         self, epsilon: Floats, delta: Floats, which: tuple[int, ...] = (0, 1), bases: Ints | None = None
     ) -> tuple[Floats, Bools]:

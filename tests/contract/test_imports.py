@@ -16,7 +16,14 @@ PACKAGE = Path(bayes_dp.__file__).parent
 LAYERS = (
     ("bayes_dp.forks",),
     ("bayes_dp", "bayes_dp.bayes"),  # the version and the lazy table of public names
-    ("bayes_dp.checks", "bayes_dp.beta", "bayes_dp.npy", "bayes_dp.progress", "bayes_dp.text"),
+    (
+        "bayes_dp.arithmetic",
+        "bayes_dp.checks",
+        "bayes_dp.beta",
+        "bayes_dp.npy",
+        "bayes_dp.progress",
+        "bayes_dp.text",
+    ),
     ("bayes_dp.files", "bayes_dp.workers"),
     ("bayes_dp.table", "bayes_dp.roc"),
     ("bayes_dp.json_text",),

@@ -505,7 +505,7 @@ def test_bad_cells_are_named_with_line_heading_and_value(column: str, delimiter:
 
 
 def test_long_cells_are_refused_in_no_time():
-    for cell in ("9" * 1_000_000 + "x", "." * 1_000_000, "1e" + "9" * 1_000_000 + "x"):
+    for cell in ("9" * 900_000 + "x", "." * 900_000, "1e" + "9" * 900_000 + "x"):
         assert csv_refusal(f"score,member\n{cell},1\n").startswith(f", line 2: score {SCORE}")
 
 

@@ -105,6 +105,7 @@ def report(
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
     counts = read_counts(file, design.value if design else None, examples)
     positive = read_control(control, no_control, fail_above, counts)
+    judged: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are in the report
         made = assemble(
@@ -119,8 +120,7 @@ def report(
             seed=seed,
             title=title,
             source=file,
-            limit=fail_above,
-            control=positive,
+            **judged,
         )
         text = made.text(wanted)
     try:

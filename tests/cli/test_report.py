@@ -129,3 +129,17 @@ def test_an_output_that_cannot_be_written(capsys, counts, tmp_path):
     code, out, err = run(capsys, counts, "--delta", "1e-2", "-o", str(tmp_path / "no" / "r.html"))
     assert (code, out) == (2, "")
     assert "cannot be written" in err
+
+
+def test_a_gate(capsys, counts, asked):
+    run(capsys, counts, "--delta", "1e-2", "--fail-above", "3", "--no-control")
+    assert asked[0][1]["limit"] == 3.0
+    assert asked[0][1]["control"] is False
+
+
+def test_the_exit_code_of_a_gate(capsys, counts, tmp_path):
+    out = str(tmp_path / "r.json")
+    code, _, err = run(capsys, counts, "--delta", "1e-2", "--fail-above", "0.01", "-o", out)
+    assert code == 1
+    assert "Check FAILED" in err
+    assert json.loads(Path(out).read_text())["gate"]["verdict"] == "failed"

@@ -1,9 +1,9 @@
-"""Finished replicates of a bootstrap, kept in a file: one bound for each, by its place.
+"""Finished draws of a bootstrap, kept in a file: one number for each, by its place.
 
     {"schema": "bayes-dp checkpoint 1", "inputs": "3f0c…", "bounds": {"0": 1.25, "3": 0.5}, "sum": "b61e…"}
 
-`inputs` is the digest of all that the bounds depend on, `sum` that of the file's content. A file of another form, of
-another version of it, with a changed bound, or of other inputs is refused.
+`bounds` has the numbers that a bound is made of. `inputs` is the digest of all that they depend on, `sum` that of the
+file's content. A file of another form, of another version of it, with a changed number, or of other inputs is refused.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ from bayes_dp.result import Provenance
 from bayes_dp.table import show
 from bayes_dp.tradeoff import Gaussian
 
-__all__ = ["ESTIMATED", "FAR", "Trust", "resting_on", "trusted", "uniforms", "zero_run"]
+__all__ = ["ESTIMATED", "FAR", "Trust", "cautions", "resting_on", "trusted", "uniforms", "zero_run"]
 
 FloatArray = NDArray[np.float64]
 AnyForm = Literal["untampered", "tampered", "compositional"]
@@ -144,7 +144,7 @@ def zero_run(
         details["mean_keep"] = _mean_keep(calls, found, parameter, directional)
     value, name, assumptions = found.value, str(parameter), [*_ASSUMPTIONS, found.assumption]
     assumptions.append(_why(chosen, directional, derandomised, delta, form is None))
-    assumptions += _cautions(chosen, directional, settings["propensity"])
+    assumptions += cautions(chosen, directional, settings["propensity"])
     if family == "gaussian" and delta is not None:
         details["mu"], name = value, "epsilon"
         value = float(Gaussian(value).epsilon_at(delta))
@@ -306,7 +306,8 @@ def _why(form: str, directional: bool, derandomised: bool, delta: float | None, 
     return f"The {name} was {'taken' if by_default else 'asked for'}{coins}: {why}."
 
 
-def _cautions(form: str, directional: bool, propensity: Trust) -> list[str]:
+def cautions(form: str, directional: bool, propensity: Trust) -> list[str]:
+    """What a bound assumes of the propensities that it is made with, sentences."""
     if form == "untampered" and directional and propensity == "exact":
         return [
             "The propensities are exact: more extreme ones would make the bound too large, not only less extreme ones."

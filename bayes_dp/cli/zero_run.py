@@ -151,7 +151,7 @@ def zero_run(
         typer.Option(
             parser=whole,
             metavar="K",
-            help="With --features: reckon with the error of the propensities, by so many resamples, such as 600.",
+            help="With --features: reckon with the error of the propensities, by so many draws, such as 600.",
         ),
     ] = None,
     jobs: Annotated[
@@ -159,7 +159,7 @@ def zero_run(
     ] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="With --bootstrap: keep finished resamples here, to go on after a stop."),
+        typer.Option(metavar="FILE", help="With --bootstrap: keep finished draws here, to go on after a stop."),
     ] = None,
     guesses: Numbers = None,
     choice: How = None,

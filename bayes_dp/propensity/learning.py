@@ -6,8 +6,7 @@ asked about those of that fold. Cross-fitting has every fold as a target; with s
 fold 0, the training data fold 1, and 0 is the only target.
 
 A classifier is calibrated on decision values of five inner parts, each judged without itself, as scikit-learn does in
-CalibratedClassifierCV(ensemble=False). Examples of one unit share their fold and their inner part, and so do the copies
-of an example in a resample, which would otherwise judge themselves.
+CalibratedClassifierCV(ensemble=False). Examples of one unit share their fold and their inner part.
 """
 
 from __future__ import annotations
@@ -23,10 +22,22 @@ from scipy import special
 
 from bayes_dp.checks import InputError
 from bayes_dp.propensity import logistic
-from bayes_dp.propensity.splits import balanced_parts, resampled_counts
+from bayes_dp.propensity.splits import balanced_parts
 from bayes_dp.table import show
 
-__all__ = ["Calibration", "Classifier", "Fitted", "Logistic", "Task", "classifier", "one_thread", "task"]
+__all__ = [
+    "EDGE",
+    "Calibration",
+    "Classifier",
+    "Fitted",
+    "Logistic",
+    "Task",
+    "classifier",
+    "one_thread",
+    "standardised",
+    "task",
+    "with_states",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -35,8 +46,7 @@ Calibration = Literal["platt", "isotonic", "none"]
 
 INNER = 5
 FEWEST = 10  # members, and non-members, of the rows a classifier is fitted on
-_EDGE = 1e-12  # a propensity lies between this and 1 − this
-_DRAWS = 1000
+EDGE = 1e-12  # a propensity lies between this and 1 − this
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,23 +65,13 @@ class Task:
         """The rows that the classifier of a target is fitted on."""
         return np.flatnonzero(self.fold != target)
 
-    def resample(self, rng: np.random.Generator) -> Ints:
-        """How often each row is drawn, (N,), when the units of each fold are drawn with replacement.
-
-        A draw that leaves some classifier without members or non-members is drawn again.
-        """
-        for _ in range(_DRAWS):
-            counts = resampled_counts(self.unit, self.fold, rng)
-            if self._both_sides_in_all(counts):
-                return counts
-        raise InputError("there are too few members, or too few non-members, for a bootstrap")
-
-    def _both_sides_in_all(self, counts: Ints) -> bool:
+    def both_sides_in_all(self) -> bool:
+        """Whether members and non-members are left in each fit without an inner part."""
         cells = (self.fold * INNER + self.inner) * 2 + self.member
         size = (int(self.fold.max()) + 1, INNER, 2)
-        drawn = np.bincount(cells, counts, minlength=int(np.prod(size))).reshape(size)
+        there = np.bincount(cells, minlength=int(np.prod(size))).reshape(size)
         for target in self.targets:
-            inside = np.delete(drawn, target, axis=0).sum(axis=0)  # inner parts × sides
+            inside = np.delete(there, target, axis=0).sum(axis=0)  # inner parts × sides
             if not (inside.sum(axis=0) - inside > 0).all():
                 return False
         return True
@@ -101,18 +101,17 @@ def task(
                     f"at least {FEWEST} {name} are needed to learn from, but of the {len(rows)} examples outside"
                     f" fold {target} only {int(side.sum())} are"
                 )
-    if not found._both_sides_in_all(np.ones(len(x), dtype=np.intp)):
+    if not found.both_sides_in_all():
         raise InputError("the groups are too large to calibrate on some of them and leave both sides in the others")
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Propensities of the audited examples, (n,), what the classifiers complained of, and where to start next time."""
+    """Propensities of the audited examples, (n,), and what the classifiers complained of."""
 
     values: Floats
     complaints: Counter[str]
-    starts: Any = None
 
 
 def one_thread() -> Any:
@@ -120,6 +119,23 @@ def one_thread() -> Any:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
     return threadpool_limits(limits=1)
+
+
+def standardised(features: Floats) -> Floats:
+    """Columns (N, d) less their mean and of unit size, and a column of 1 for the intercept, (N, d + 1)."""
+    spread = features.std(axis=0)
+    x = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.column_stack([x, np.ones(len(x))])
+
+
+def with_states(estimator: Any, state: int) -> Any:
+    """A clone of a scikit-learn estimator, with the random states that the caller left open set."""
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    keys = [key for key in model.get_params() if key == "random_state" or key.endswith("__random_state")]
+    model.set_params(**{key: state for key in sorted(keys) if model.get_params()[key] is None})
+    return model
 
 
 class Logistic:
@@ -132,36 +148,30 @@ class Logistic:
 
     def prepared(self, features: Floats) -> Floats:
         """Features (N, d) as `fit` wants them: of unit size, with a column of 1 for the intercept."""
-        spread = features.std(axis=0)
-        x = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        return np.column_stack([x, np.ones(len(x))])
+        return standardised(features)
 
-    def fit(self, task: Task, counts: Ints | None = None, starts: Any = None, seed: int = 0) -> Fitted:
-        """From the rows as they are, or each as often as `counts` (N,) says; `starts` are those of an earlier fit."""
-        weights = np.ones(len(task.x)) if counts is None else counts.astype(np.float64)
-        values, solved = np.empty(task.n), {}
+    def fit(self, task: Task, seed: int = 0) -> Fitted:
+        """Of each target's examples by a fit on the others; nothing is random, so `seed` is not used."""
+        values = np.empty(task.n)
         for target in task.targets:
             rows = task.training(target)
-            rows = rows[weights[rows] > 0]
-            x, member, w, inner = task.x[rows], task.member[rows], weights[rows], task.inner[rows]
-            start = None if starts is None else starts[target]
-            solved[target] = beta = logistic.fit(x, member, w, start)
+            x, member, inner = task.x[rows], task.member[rows], task.inner[rows]
+            beta = logistic.fit(x, member)
             judged = np.flatnonzero(task.fold == target)
             f = task.x[judged] @ beta
             if self.calibration == "platt":
                 held_out = np.empty(len(x))
                 for part in range(INNER):
                     outside = inner != part
-                    without = logistic.fit(x[outside], member[outside], w[outside], beta)
-                    held_out[~outside] = x[~outside] @ without
-                slope, intercept = logistic.platt(held_out, member, w)
+                    held_out[~outside] = x[~outside] @ logistic.fit(x[outside], member[outside], beta)
+                slope, intercept = logistic.platt(held_out, member)
                 f = slope * f + intercept
             values[judged] = special.expit(f)
-        return Fitted(np.clip(values, _EDGE, 1 - _EDGE), Counter(), solved)
+        return Fitted(np.clip(values, EDGE, 1 - EDGE), Counter())
 
 
 class Classifier:
-    """Any scikit-learn classifier, fitted on repeated rows, with scikit-learn's calibration."""
+    """Any scikit-learn classifier, with scikit-learn's calibration."""
 
     def __init__(self, estimator: Any, calibration: Calibration) -> None:
         self.estimator, self.calibration = estimator, calibration
@@ -171,14 +181,12 @@ class Classifier:
         """Features (N, d) as they are."""
         return features
 
-    def fit(self, task: Task, counts: Ints | None = None, starts: Any = None, seed: int = 0) -> Fitted:
+    def fit(self, task: Task, seed: int = 0) -> Fitted:
         """Like that of `Logistic`; random states that the caller left open are set from `seed`."""
         values, complaints = np.empty(task.n), Counter[str]()
         seeds = np.random.SeedSequence(seed).generate_state(len(task.targets))
         for target, state in zip(task.targets, seeds, strict=True):
             rows = task.training(target)
-            if counts is not None:
-                rows = np.repeat(rows, counts[rows])
             model = self._model(task.inner[rows], int(state))
             judged = np.flatnonzero(task.fold == target)
             with warnings.catch_warnings(record=True) as caught:
@@ -192,15 +200,12 @@ class Classifier:
                     reason = " ".join(str(error).split())[:200]
                     raise InputError(f"the classifier {self.name} failed: {reason}") from error
             complaints.update({_complaint(each) for each in caught})
-        return Fitted(np.clip(values, _EDGE, 1 - _EDGE), complaints)
+        return Fitted(np.clip(values, EDGE, 1 - EDGE), complaints)
 
     def _model(self, inner: Ints, state: int) -> Any:
-        from sklearn.base import clone
         from sklearn.calibration import CalibratedClassifierCV
 
-        model = clone(self.estimator)
-        keys = [key for key in model.get_params() if key == "random_state" or key.endswith("__random_state")]
-        model.set_params(**{key: state for key in sorted(keys) if model.get_params()[key] is None})
+        model = with_states(self.estimator, state)
         if self.calibration == "none":
             return model
         method = "sigmoid" if self.calibration == "platt" else "isotonic"

@@ -28,7 +28,7 @@ __all__ = ["Origin", "Propensity"]
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What propensities were learned from, so that it can be done again on a resample, or by another classifier."""
+    """What propensities were learned from, so that more can be learned from it."""
 
     task: Task
     learner: Logistic | Classifier

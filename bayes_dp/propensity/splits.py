@@ -1,11 +1,11 @@
-"""Random balanced parts of examples, and random resamples, that keep the examples of a group together."""
+"""Random balanced parts of examples that keep the examples of a group together."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["balanced_parts", "resampled_counts"]
+__all__ = ["balanced_parts"]
 
 Ints = NDArray[np.intp]
 
@@ -35,17 +35,3 @@ def balanced_parts(unit: Ints, member: NDArray[np.bool_], parts: int, rng: np.ra
         load[part] += sizes[u]
         of_unit[u] = part
     return of_unit[unit]
-
-
-def resampled_counts(unit: Ints, stratum: Ints, rng: np.random.Generator) -> Ints:
-    """How often each of n examples is drawn, shape (n,), when every stratum draws as many of its units as it has.
-
-    Units are drawn with replacement, and each is drawn whole. A unit is in one stratum.
-    """
-    stratum_of = np.empty(unit.max() + 1, dtype=np.intp)
-    stratum_of[unit] = stratum
-    drawn = np.zeros(len(stratum_of), dtype=np.intp)
-    for s in range(stratum.max() + 1):
-        units = np.flatnonzero(stratum_of == s)
-        drawn[units] = np.bincount(rng.integers(len(units), size=len(units)), minlength=len(units))
-    return drawn[unit]

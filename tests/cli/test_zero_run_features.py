@@ -57,7 +57,7 @@ def test_bootstrap(capsys):
     expected = bootstrap(PI, SCORE, choice=Fixed(80), replicates=39, seed=2)
     found = json.loads(out)
     assert (code, found["value"]) == (0, expected.value)
-    assert found["details"]["bootstrap_bounds"] == expected.details["bootstrap_bounds"]
+    assert found["details"]["bootstrap_ratios"] == expected.details["bootstrap_ratios"]
     code, out, _ = run(
         capsys, *SMALL, "--seed", "2", "--bootstrap", "39", "--jobs", "2", "--family", "gaussian", "--delta", "1e-3"
     )

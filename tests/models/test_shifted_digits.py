@@ -68,7 +68,7 @@ def test_the_audits_of_both_agree(seed):
     (low, high), (other_low, other_high) = alike.learned_interval, shifted.learned_interval
     assert max(low, other_low) <= min(high, other_high)
     assert shifted.naive.value > max(alike.naive_interval[1], alike.learned_interval[1])
-    assert min(found.learned.value for found in (alike, shifted)) > 0.2
+    assert min(found.learned.value for found in (alike, shifted)) > 0.05
 
 
 def test_intervals_are_those_of_resampled_digits():
@@ -87,7 +87,6 @@ def test_intervals_are_those_of_resampled_digits():
 
 
 def test_the_command(capsys, monkeypatch):
-    monkeypatch.setattr(shifted_digits, "classifier", lambda: None)  # the default, which is quicker
     small = audit(True, replicates=39, copies=1)
     monkeypatch.setattr(shifted_digits, "audit", lambda shifted, seed, replicates, n_jobs: small)
     assert shifted_digits.main(["--replicates", "39"]) == 0

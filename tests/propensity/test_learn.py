@@ -88,16 +88,6 @@ def test_the_default_is_that_of_scikit_learn(given):
     assert np.abs(raw.values - ours.values).max() > 1e-3
 
 
-def test_the_default_on_a_resample_is_that_of_scikit_learn():
-    x, member, _ = shifted(500, d=7)
-    origin = fit(x, member, groups=np.arange(500) // 2).origin
-    peer = Classifier(standard_logistic(tol=1e-12, max_iter=10_000), "platt")
-    counts = origin.task.resample(np.random.default_rng(0))
-    ours = origin.learner.fit(origin.task, counts, origin.first.starts).values
-    np.testing.assert_allclose(ours, peer.fit(origin.task, counts).values, atol=1e-5)
-    np.testing.assert_allclose(ours, origin.learner.fit(origin.task, counts).values, atol=1e-9)  # a cold start
-
-
 def test_a_fold_is_judged_by_hand():
     x, member, _ = shifted(400)
     pi = fit(x, member, calibration="none", estimator=standard_logistic())
@@ -128,16 +118,6 @@ def test_no_group_is_judged_by_a_classifier_that_saw_it(calibration):
     assert all(len(set(apart.fold[groups == g])) == 1 for g in range(100))
     if calibration == "platt":  # inner parts that shared a group would have given a steep curve
         assert np.ptp(apart.values) < 0.1
-
-
-def test_copies_in_a_resample_do_not_calibrate_themselves():
-    _, member, _ = shifted(200)
-    x = np.column_stack([np.arange(200), np.zeros(200)])
-    pi = fit(x, member, estimator=Memory())
-    counts = pi.origin.task.resample(np.random.default_rng(0))
-    assert counts.max() > 1
-    values = pi.origin.learner.fit(pi.origin.task, counts).values
-    assert max(np.ptp(values[pi.fold == k]) for k in range(2)) < 1e-6
 
 
 def test_a_group_on_both_sides_is_refused():

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bayes_dp.propensity.splits import balanced_parts, resampled_counts
+from bayes_dp.propensity.splits import balanced_parts
 
 
 @pytest.mark.parametrize("parts", [2, 3, 5])
@@ -49,17 +49,3 @@ def test_groups_stay_together_and_in_balance(seed):
     for side in (member, ~member):
         share = np.bincount(part[side], minlength=3) / side.sum()
         assert np.abs(share - 1 / 3).max() < 0.05
-
-
-def test_a_resample_draws_whole_units_within_strata():
-    rng = np.random.default_rng(0)
-    unit = np.repeat(np.arange(30), 3)
-    stratum = (unit >= 12).astype(int)
-    total = np.zeros(30)
-    for _ in range(400):
-        counts = resampled_counts(unit, stratum, rng).reshape(30, 3)
-        assert (counts == counts[:, :1]).all()
-        assert counts[:12, 0].sum() == 12
-        assert counts[12:, 0].sum() == 18
-        total += counts[:, 0]
-    assert np.abs(total / 400 - 1).max() < 0.25

@@ -1,0 +1,84 @@
+"""In what the log-odds of membership are taken to be linear, so that a region for their coefficients can be had.
+
+    default classifier                            the features
+    a `LogisticRegression` of scikit-learn        the features
+    a `Pipeline` that ends in one                 what its other steps make of the features, fitted without memberships
+    any other classifier                          the features and the log-odds that it gives, which were learned
+
+Only the last depends on memberships. A step that cannot be fitted without them makes a pipeline such a classifier.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayes_dp.propensity.learning import Classifier, Logistic, standardised, with_states
+from bayes_dp.propensity.result import Origin
+
+__all__ = ["Linear", "linear"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Columns of the audited examples (n, d), and of those to learn from (N, d), with the memberships of these (N,).
+
+    They have unit size, and the last is 1. `of` says what they are, `invalid` why a region in them proves nothing.
+    """
+
+    audited: Floats
+    learned_from: Floats
+    member: NDArray[np.bool_]
+    of: str
+    invalid: str = ""
+
+
+def linear(origin: Origin) -> Linear:
+    """The columns of learned propensities."""
+    task, n = origin.task, origin.task.n
+    rows = np.unique(np.concatenate([task.training(target) for target in task.targets]))
+    matrix, of = _columns(origin)
+    if matrix is not None:
+        x = standardised(matrix)
+        return Linear(x[:n], x[rows], task.member[rows], of)
+    name = origin.learner.name
+    x = standardised(np.column_stack([origin.features[:n], special.logit(origin.first.values)]))
+    return Linear(
+        x, x, task.member[:n], f"the features and the log-odds of {name}",
+        f"How far {name} may be from the truth is not known: the bound holds only if the true log-odds are linear in"
+        " the features and in the log-odds that it gives.",
+    )  # fmt: skip
+
+
+def _columns(origin: Origin) -> tuple[Floats | None, str]:
+    """The matrix (N, d) that a logistic regression gets, and what it is; None if there is none."""
+    if isinstance(origin.learner, Logistic):
+        return origin.features, "the features"
+    assert isinstance(origin.learner, Classifier)
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import Pipeline
+
+    steps = origin.learner.estimator
+    before: list[Any] = []
+    while isinstance(steps, Pipeline):
+        before, steps = [*before, *(step for _, step in steps.steps[:-1])], steps.steps[-1][1]
+    if not isinstance(steps, LogisticRegression):
+        return None, ""
+    before = [step for step in before if step is not None and step != "passthrough"]
+    matrix: Any = origin.features
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit of the propensities had them already
+        for step in before:
+            try:
+                matrix = with_states(step, origin.seed).fit(matrix).transform(matrix)
+            except Exception:  # it needs memberships
+                return None, ""
+    matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
+    return matrix, "what the logistic regression gets of the features" if before else "the features"

@@ -5,13 +5,27 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 VENV := .venv-$(VERSION)
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+OLDEST := .venv-oldest
 
-.PHONY: help demo test test-slow bench lint ruff types docs docs-check wheel clean
+# What needs no sampler, no training and no long simulation.
+QUICK := tests/attacks tests/audits tests/propensity tests/reporting tests/contract/test_imports.py \
+	$(patsubst %,tests/bayes/test_%.py,beta_tails cells estimate exact layer likelihoods marginal priors) \
+	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run) \
+	$(filter-out %calibrate.py %study.py, $(wildcard tests/test_*.py))
+# What leans on the dependencies: arrays, special functions, compilers, samplers, diagnostics, files, figures, options.
+CORE := tests/audits tests/plots tests/cli/test_cli.py tests/propensity/test_learn.py tests/test_data.py \
+	tests/test_guess_table.py tests/test_interop.py tests/test_loss_table.py tests/test_tradeoff.py \
+	$(patsubst %,tests/bayes/test_%.py,estimate exact marginal priors) tests/bayes/test_nuts.py::test_forms \
+	tests/bayes/test_mhaar.py::test_same_seed_same_bits
+
+.PHONY: help demo test test-fast test-oldest test-slow bench lint ruff types docs docs-check wheel clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo        the main job on bundled data: a table, a figure and a JSON file in bayes-dp-demo/"
 	@echo "make test        the test suite (minutes)"
+	@echo "make test-fast   the part of it that needs no sampler and no training, for daily work"
+	@echo "make test-oldest the core tests with the oldest allowed versions of all dependencies"
 	@echo "make test-slow   the long simulations"
 	@echo "make bench       the speed measurements"
 	@echo "make lint        ruff and mypy"
@@ -26,6 +40,12 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test-installed
 	$(PYTEST) -n 2
+
+test-fast: $(VENV)/.test-installed
+	$(PYTEST) -n 2 $(QUICK)
+
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -n 2 $(CORE)
 
 test-slow: $(VENV)/.test-installed
 	$(PYTEST) -m slow -n 2
@@ -76,3 +96,9 @@ $(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
 $(VENV)/.lint-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[lint]"
 	touch $@ $(VENV)/.installed
+
+$(OLDEST)/.installed: pyproject.toml .ci/oldest.py
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(PYTHON) .ci/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --editable ".[test]" --constraint $(OLDEST)/constraints.txt
+	touch $@

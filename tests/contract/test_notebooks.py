@@ -68,3 +68,5 @@ def test_it_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     nbformat.validate(notebook)
     nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert not list(tmp_path.iterdir())
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output.text for output in outputs if output.get("name") == "stderr"]

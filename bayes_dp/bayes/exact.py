@@ -37,6 +37,7 @@ _HEAVY_TAIL = (
     " given; use the median and the intervals."
 )
 _CHECKED = 1_000_000  # challenges of a base up to which intervals were compared with their limit
+_FARTHEST = 1e10  # ε up to which strengths of a level over ε are told from none
 _SHORTEST = 1e-3  # no table of corners ends earlier, for its nodes to differ
 _DEEPEST = 1e6  # nats: a base so improbable is wrong by 0.003, one ten times as deep by 0.6, and then by anything
 _DIGITS = 3e-9  # error of the log likelihood of a base, in shares of its depth
@@ -98,6 +99,13 @@ class ExactPosterior(Posterior):
         self.log_evidence = self._cells.log_total
         self._u, self._v, self._weight = self._cells.nodes()
         self.marginals: Mapping[str, Marginal] = {name: self._grid_marginal(i) for i, name in enumerate(self._axes)}
+        if two and question.parameter == "epsilon":
+            beyond = float(self._weight[self._axes["epsilon"].value(self._u) > _FARTHEST].sum())
+            if beyond > 1e-4:
+                raise InputError(
+                    f"{100 * beyond:.3g}% of the posterior lies at epsilon > {_FARTHEST:.0e}, where method='exact'"
+                    " cannot follow the strength: give prior_epsilon an end, or fix the strength"
+                )
         depths = self._depths()
         if not depths.max() <= _DEEPEST:
             i = int(np.argmax(depths))

@@ -35,7 +35,7 @@ CornerFunction = Callable[[Floats, Floats], tuple[Floats, Bools]]
 
 _NEGLIGIBLE = 36.0  # nats below the largest part at which another is left out
 _THIN = 0.01  # relative change of P across the layer below which it is integrated directly
-_LARGEST = 600.0  # beyond this ε the likelihood is taken as constant, for exp(-ε) to keep its digits
+_LARGEST = 600.0  # beyond this ε R(ε,δ) no longer grows, for exp(-ε) to keep its digits
 _CLOSE_TO_ONE = 1.0 - 1e-12  # likewise for δ and s
 _PAIRS = 50_000  # pairs of base and point worked on at once, to bound memory
 
@@ -77,8 +77,7 @@ class MarginalLikelihood:
 
         `corners` stands in for `self.corners`: a CornerTable, where many points are asked for.
         """
-        epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
-        strength = np.minimum(strength, _CLOSE_TO_ONE)
+        delta, strength = np.minimum(delta, _CLOSE_TO_ONE), np.minimum(strength, _CLOSE_TO_ONE)
         step = max(1, _PAIRS // (len(self._x) * strength.shape[1]))
         parts = [slice(i, i + step) for i in range(0, len(epsilon), step)]
         totals = [
@@ -101,12 +100,12 @@ class MarginalLikelihood:
     @underflow_is_zero
     def each(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
         """log L of every base at ε, δ and s of shape (r,): an array (r, n); the limit s → 1 where s is None."""
-        epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
+        delta = np.minimum(delta, _CLOSE_TO_ONE)
         step = max(1, _PAIRS // len(self._x))
         parts = []
         for p in (slice(i, i + step) for i in range(0, len(epsilon), step)):
             if strength is None:
-                parts.append(self._log_tight(epsilon[p], delta[p]))
+                parts.append(self._log_tight(np.minimum(epsilon[p], _LARGEST), delta[p]))
             else:
                 s = np.minimum(strength[p, None], _CLOSE_TO_ONE)
                 parts.append(self._log_likelihood(epsilon[p], delta[p], s, self.corners)[..., 0])
@@ -117,19 +116,21 @@ class MarginalLikelihood:
 
         Where s is None, per unit of s at s = 1.
         """
-        epsilon, delta = np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE)
+        delta = np.minimum(delta, _CLOSE_TO_ONE)
         if strength is None:
-            area = log_boundary_area(epsilon, delta)
+            area = log_boundary_area(np.minimum(epsilon, _LARGEST), delta)
         else:
-            area = log_layer_area(epsilon, delta, np.minimum(strength, _CLOSE_TO_ONE))
+            area = _inner_edge(epsilon, delta, np.minimum(strength[:, None], _CLOSE_TO_ONE))[1][0]
         return np.asarray(
             np.maximum(-self.each(epsilon, delta, strength)[0] - area - self._log_pairs[self._unique_of], 0.0)
         )
 
     def _log_likelihood(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction) -> Floats:
         """log L of each unique base: (u, r, c) from ε, δ (r,) and s (r, c)."""
+        edge, area = _inner_edge(epsilon, delta, strength)
+        epsilon = np.minimum(epsilon, _LARGEST)
         outer = corners(epsilon[None], delta[None])
-        inner = corners((epsilon[:, None] * strength)[None], (delta[:, None] * strength)[None])
+        inner = corners(edge[None], (delta[:, None] * strength)[None])
         inside, log_change = _difference(inner[0], inner[1], outer[0][..., None], outer[1][..., None])
         log_mass = _log_add(inside[0], inside[1])
         # Where the layer is so thin that the difference cancels, integrate its density over s' in (s, 1) instead.
@@ -137,7 +138,6 @@ class MarginalLikelihood:
         if thin.any():
             base, row, column = np.nonzero(thin)
             log_mass[thin] = self._log_thin(base, epsilon[row], delta[row], strength[row, column])
-        area = log_layer_area(epsilon[:, None], delta[:, None], strength)
         return np.asarray(log_mass - area - self._log_pairs[:, None, None])
 
     def _log_thin(self, base: Ints, epsilon: Floats, delta: Floats, strength: Floats) -> Floats:
@@ -232,6 +232,23 @@ class MarginalLikelihood:
             piece(c, np.where(complement, delta, 0.0), zero, zero + 1e-300, zero + 1.0, zero),
         ]
         return Slices.concatenate(pieces), complement
+
+
+def _inner_edge(epsilon: Floats, delta: Floats, strength: Floats) -> tuple[Floats, Floats]:
+    """sε, the inner edge of the layer, and log |R_s(ε,δ)|; both (r, c) from ε, δ (r,) and s (r, c).
+
+    Where ε > _LARGEST, the outer edge stays there. The inner one is its own within half of that, as R(ε,δ) is then the
+    whole square to every digit; beyond, the likelihood has reached its limit, which is taken at s·_LARGEST.
+    """
+    epsilon, delta = epsilon[:, None], delta[:, None]
+    nearest = np.minimum(epsilon, _LARGEST)
+    area = log_layer_area(nearest, delta, strength)
+    if not (epsilon > _LARGEST).any():
+        return np.asarray(epsilon * strength), area
+    edge = np.minimum(epsilon * strength, np.maximum(0.5 * _LARGEST, nearest * strength))
+    alone = (epsilon > _LARGEST) & (strength < 0.5)
+    whole = np.log(2.0) + 2.0 * np.log1p(-strength * delta) - edge - np.log1p(np.exp(-edge))
+    return np.where(epsilon > _LARGEST, edge, epsilon * strength), np.where(alone, whole, area)
 
 
 def _log_add(a: Floats, b: Floats) -> Floats:

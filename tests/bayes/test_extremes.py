@@ -71,6 +71,19 @@ def test_the_battery(scale, trials):
         check_against_the_prior(text, scale, trials, pair, delta, strength)
 
 
+@pytest.mark.parametrize(("low", "high"), [(40, 1e4), (1e5, 1e8)])
+def test_priors_far_beyond_the_data(low, high):
+    """There the likelihood of ε falls like 1/ε, as only strengths below a level over ε explain the counts."""
+    counts = bdp.ErrorCounts([12, 8, 20], 100, [55, 70, 41], 100)
+    post = exact(counts, 1e-3, prior_epsilon=f"Uniform({low}, {high})")
+    np.testing.assert_allclose(post.quantile(LEVELS), low * (high / low) ** np.array(LEVELS), rtol=5e-3)
+
+
+def test_strengths_that_cannot_be_followed_are_refused():
+    with pytest.raises(bdp.InputError, match="100% of the posterior lies at epsilon > 1e"):
+        exact(bdp.ErrorCounts([12], 100, [55], 100), 1e-3, prior_epsilon="Uniform(1e100, 1e200)")
+
+
 @pytest.mark.slow
 def test_ten_thousand_bases_in_less_than_two_gigabytes():
     program = """if True:

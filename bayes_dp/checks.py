@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import math
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["InputError", "is_whole", "numbers", "one_number", "seed_of", "show", "whole_number"]
+__all__ = [
+    "InputError",
+    "interval_probability",
+    "is_one_of",
+    "is_whole",
+    "numbers",
+    "one_number",
+    "seed_of",
+    "show",
+    "truth",
+    "whole_number",
+]
 
 
 class InputError(ValueError):
@@ -56,6 +68,14 @@ def one_number(name: str, value: Any, low: float = -math.inf, high: float = math
     return float(array)
 
 
+def interval_probability(prob: Any) -> float:
+    """`prob` of an interval beside which one-sided bounds stand, of the confidence (1 + prob)/2: above 1/2, below 1."""
+    checked = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    if not 0.5 < (1 + checked) / 2 < 1:
+        raise InputError(f"prob must not be so near to 0 or 1 that (1 + prob)/2 is 0.5 or 1, as {show(prob)} is")
+    return checked
+
+
 def is_whole(value: Any) -> bool:
     """Whether `value` is an integer, which truth values, floats and spans of time are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
@@ -66,6 +86,18 @@ def whole_number(name: str, value: Any, least: int) -> int:
     if not is_whole(value) or value < least:
         raise InputError(f"{name} must be a whole number, at least {least}, not {show(value)}")
     return int(value)
+
+
+def truth(name: str, value: Any) -> bool:
+    """`value` as a bool, if it is True or False: whatever else there is counts as one or the other in Python."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, not {show(value)}")
+    return bool(value)
+
+
+def is_one_of(value: Any, names: Sequence[str]) -> bool:
+    """Whether `value` is one of the names, which an array that holds one is not."""
+    return isinstance(value, str) and value in names
 
 
 def seed_of(value: Any) -> int:

@@ -19,8 +19,9 @@ from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.priors import prior_of
 from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import InputError, one_number, truth
 from bayes_dp.comparison_table import Comparison, Row
 from bayes_dp.contradictions import reconciled
 from bayes_dp.data import DESIGNS, ErrorCounts
@@ -136,7 +137,10 @@ def compare(
         prior_strength=prior_strength,
     )
     check_limit(limit, control, counts)
-    wanted = _wanted(names)
+    for parameter, prior in (("epsilon", prior_epsilon), ("strength", prior_strength)):
+        if prior is not None:
+            prior_of(parameter, prior)
+    wanted, per_base = _wanted(names), truth("per_base", per_base)
     if posteriors is not None and not isinstance(posteriors, Mapping):
         raise InputError(f"posteriors must be a mapping from names to posteriors, not {type(posteriors).__name__}")
     given = {} if posteriors is None else dict(posteriors)
@@ -166,8 +170,8 @@ def compare(
 def _wanted(names: Iterable[str] | None) -> list[Method]:
     if names is None:
         return list(_REGISTRY.values())
-    wanted = [names] if isinstance(names, str) else list(names)
-    if unknown := [name for name in wanted if name not in _REGISTRY]:
+    wanted = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if unknown := [name for name in wanted if not isinstance(name, str) or name not in _REGISTRY]:
         raise InputError(f"there is no method {unknown[0]!r}; the methods are {', '.join(_REGISTRY)}")
     return [_REGISTRY[name] for name in wanted]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayes_dp.bayes.estimate import estimate, is_sampled
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
 from bayes_dp.comparison import compare, methods
 from bayes_dp.data import ErrorCounts
 from bayes_dp.verdict import Control, Verdict, check_control, judge
@@ -39,7 +39,7 @@ def gate(
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     limit = one_number("epsilon", epsilon, 0.0, high_open=True)
-    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    prob = interval_probability(prob)
     seed = seed_of(seed)
     check_control(control, counts)
     asked = options | ({"seed": seed} if is_sampled(options) else {})

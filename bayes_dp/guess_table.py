@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, one_number, seed_of, truth
 from bayes_dp.data import ErrorCounts
 from bayes_dp.files import Source, write_text_atomically
 from bayes_dp.parsing import csv_table, file_table, frame_table, json_table
@@ -165,7 +165,7 @@ class GuessTable:
         """
         least = one_number("threshold", threshold)
         called = self.score >= least
-        names, codes = self._bases() if per_base else (None, np.zeros(len(self), dtype=np.int64))
+        names, codes = self._bases() if truth("per_base", per_base) else (None, np.zeros(len(self), dtype=np.int64))
 
         def tally(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
             return np.bincount(codes[chosen], minlength=1 if names is None else len(names)).astype(np.int64)

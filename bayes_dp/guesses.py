@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, is_one_of
 from bayes_dp.data import ErrorCounts
 from bayes_dp.table import IntArray, show, whole_numbers
 
@@ -69,10 +69,12 @@ class Guesses:
                 raise InputError(
                     f"{name}[{i}] must be at most {of}, {np.broadcast_to(most, value.shape)[i]}, not {value[i]}"
                 )
-        if rule not in _RULES:
+        if not is_one_of(rule, _RULES):
             raise InputError(f"rule must be one of {', '.join(_RULES)}, not {show(rule)}")
         if rule == "fixed" and len(rows[0]) != 1:
             raise InputError(f'the rule "fixed" is for one number of guesses, not {len(rows[0])}')
+        if pilot is not None and not isinstance(pilot, Guesses):
+            raise InputError(f"pilot must be Guesses, not {type(pilot).__name__}")
         if (rule == "split") != (pilot is not None):
             raise InputError('pilot must be given for the rule "split", and only for it')
         if pilot is not None and pilot.made.shape != rows[0].shape:
@@ -81,7 +83,7 @@ class Guesses:
             value.flags.writeable = False
         fields: dict[str, Any] = {
             "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot,
-            "members": _limits(members, int(m)), "warnings": tuple(warnings),
+            "members": _limits(members, int(m)), "warnings": _sentences(warnings),
         }  # fmt: skip
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -130,3 +132,9 @@ def _limits(members: ArrayLike | None, examples: int) -> tuple[int, int]:
     if not least <= most <= examples:
         raise InputError(f"members must be at most examples, {examples}, and in order, not {show(members)}")
     return least, most
+
+
+def _sentences(warnings: Any) -> tuple[str, ...]:
+    if not isinstance(warnings, list | tuple) or not all(isinstance(sentence, str) for sentence in warnings):
+        raise InputError(f"warnings must be sentences, a tuple of text, not {show(warnings)}")
+    return tuple(warnings)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["bar"]
+from bayes_dp.checks import truth
+
+__all__ = ["bar", "check_shown"]
 
 _LOOK_BACK = 3600.0  # seconds of which the time left is told: some steps take minutes
 
 Move = Callable[[int, str], None]  # so many more are done, and what is being done
+
+
+def check_shown(shown: Any) -> None:
+    """Refuse what does not say whether there is a bar, before the work that it is to show."""
+    if shown is not None:
+        truth("progress", shown)
 
 
 @contextmanager

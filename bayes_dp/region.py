@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers, one_number, whole_number
+from bayes_dp.checks import InputError, is_whole, numbers, one_number, show, whole_number
 from bayes_dp.tradeoff import approx_dp as lower
 from bayes_dp.tradeoff import fraction, least, nonnegative, scalar
 
@@ -222,6 +222,18 @@ def _sample(
         raise InputError(
             "the layer R_s(epsilon, delta) has no area for epsilon = delta = 0, nor its boundary for delta = 1"
         )
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng must be a generator, as np.random.default_rng(seed) gives it, not {show(rng)}")
+    shape = size if isinstance(size, tuple) else (size,)
+    if not all(is_whole(n) and n >= 0 for n in shape):
+        raise InputError(f"size must be a whole number, or a tuple of such, at least 0, not {show(size)}")
+    given = np.broadcast_shapes(epsilon.shape, delta.shape, s.shape)
+    try:
+        fits = np.broadcast_shapes(given, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(f"size must be a shape to which the parameters, of the shape {given}, broadcast, not {shape}")
     v = _draw_linear(at_axis, at_diagonal, size, rng)
     share = v * drop + (1 - v) * delta
     u = _draw_linear(inner * share, v * drop * (1 - delta) + (1 - v) * delta * outer, size, rng)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp import __version__
-from bayes_dp.checks import InputError, numbers, one_number, seed_of, whole_number
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.files import write_text_atomically
 from bayes_dp.gaussian_reading import gaussian_mu
@@ -119,13 +119,13 @@ class Posterior(ABC):
         self, prob: float = 0.9, kind: IntervalKind = "equal-tailed", parameter: str | None = None
     ) -> tuple[float, float]:
         """The credible interval of the given probability: equal tails, or the shortest (highest density)."""
-        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+        prob = _probability(prob)
+        if not is_one_of(kind, ("equal-tailed", "hdi")):
+            raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {kind!r:.80}")
         if kind == "equal-tailed":
             low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2], parameter)
             return float(low), float(high)
-        if kind == "hdi":
-            return self._marginal(parameter).hdi(prob)
-        raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {kind!r:.80}")
+        return self._marginal(parameter).hdi(prob)
 
     def prob_above(self, value: float, parameter: str | None = None) -> float:
         """P(parameter > value | data)."""
@@ -188,6 +188,7 @@ class Posterior(ABC):
 
     def summary(self, prob: float = 0.9) -> Lines:
         """The posterior in a few lines of text, with its assumptions."""
+        prob = _probability(prob)
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         share = f"{100 * prob:g}%"
         cells = [("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")]
@@ -201,6 +202,7 @@ class Posterior(ABC):
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
+        prob = _probability(prob)
         return {
             "kind": self.kind,
             "parameter": self.parameter,
@@ -234,6 +236,10 @@ class Posterior(ABC):
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def _probability(prob: Any) -> float:
+    return one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
 
 
 def finite(value: Any) -> Any:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.checks import InputError, numbers, one_number, whole_number
+from bayes_dp.checks import InputError, numbers, one_number, show, whole_number
 
 __all__ = [
     "ApproxDP",
@@ -371,6 +371,8 @@ class TradeOff(TradeOffFunction):
     function: Callable[[FloatArray], Any]
 
     def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"function must be a function of alpha, not {show(self.function)}")
         alpha = _grid()
         beta = self(alpha)
         share = (alpha[2:] - alpha[1:-1]) / (alpha[2:] - alpha[:-2])
@@ -386,9 +388,16 @@ class TradeOff(TradeOffFunction):
 
     def __call__(self, alpha: ArrayLike) -> FloatArray:
         alpha = fraction("alpha", alpha)
-        beta = numbers("f(alpha)", self.function(alpha))
+        try:
+            beta = numbers("function(alpha)", self.function(alpha))
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"function fails for an array of alpha with {type(error).__name__}: {error!s:.80}"
+            ) from error
         if beta.shape != alpha.shape:
-            raise InputError(f"f must be vectorised: given shape {alpha.shape}, it returned shape {beta.shape}")
+            raise InputError(f"function must be vectorised: given shape {alpha.shape}, it returned shape {beta.shape}")
         return scalar(beta)
 
     def inverse(self, y: ArrayLike) -> FloatArray:
@@ -418,6 +427,8 @@ def require_symmetric(f: TradeOffFunction) -> None:
     On a grid, f(α) and the least x with f(x) ≤ α must agree to 1e-9, or f(f(α)) and α, as where f is steep its inverse
     is flat. The function's own `inverse` must give that x.
     """
+    if not callable(f) or not hasattr(f, "inverse") or isinstance(f, type):
+        raise InputError(f"f must be a trade-off function, not {show(f)}")
     if type(f) in (ApproxDP, Gaussian, Laplace):
         return
     alpha = _grid()[1:-1]

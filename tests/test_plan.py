@@ -366,7 +366,7 @@ def test_the_interval_of_a_quantile_holds_it():
         ({"repetitions": 1}, "repetitions must be a whole number, at least 2, not 1"),
         ({"vary": "guesses"}, "vary must be 'challenges', 'bases' or 'both', not 'guesses'"),
         ({"strength": "tight"}, "a plan needs the strength 'free' or a number below 1"),
-        ({"given": [1, 2]}, "a plan is made from ErrorCounts or an Experiment, not from list"),
+        ({"given": [1, 2]}, "given must be ErrorCounts or an Experiment, not list"),
         ({"delta": 1.0}, "delta must lie in"),
         ({"seed": -1}, "seed must be"),
         ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),

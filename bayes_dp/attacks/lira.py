@@ -335,7 +335,9 @@ def choose_target(
     pilot, the tests of the others are fixed in advance and independent: the design of the counts is "repeated".
     """
     _must_be_a_table("table", table)
-    targets = np.atleast_1d(_targets(grid))
+    targets = _targets(grid, "grid")
+    if score is not None and not callable(score):
+        raise InputError(f"score must be a function of counts, not {show(score)}")
     pilot, kept = table.split(fraction, seed)
     _must_have_runs(
         "the pilot part of the table", pilot, _LEAST + 1, "as a variance needs 2 and the tested run is left out"
@@ -353,11 +355,11 @@ def _advantage(counts: ErrorCounts) -> float:
 # Checks --------------------------------------------------------------------------------------------------------------
 
 
-def _targets(value: ArrayLike) -> FloatArray:
+def _targets(value: ArrayLike, name: str = "target_fpr") -> FloatArray:
     """The α*, shape (k,)."""
-    targets = numbers("target_fpr", value, 0, 1, low_open=True, high_open=True)
+    targets = numbers(name, value, 0, 1, low_open=True, high_open=True)
     if targets.ndim > 1 or not targets.size:
-        raise InputError(f"target_fpr must be a number or a list of numbers, not of the shape {targets.shape}")
+        raise InputError(f"{name} must be a number or a list of numbers, not of the shape {targets.shape}")
     return np.atleast_1d(targets)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.attacks.scores import Choice, Sides, plan, ranked
-from bayes_dp.checks import InputError, seed_of
+from bayes_dp.checks import InputError, seed_of, truth
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses, Rule
 from bayes_dp.table import IntArray
@@ -97,6 +97,7 @@ def call_members(
     """
     if not isinstance(table, GuessTable):
         raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
+    aware, directional = truth("aware", aware), truth("directional", directional)
     if table.propensity is None:
         raise InputError("propensity must be given, the probability of each example to be a member given its features")
     judged = table.rescored(_adjusted(table, directional)) if aware else table

@@ -33,7 +33,7 @@ from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.memberships import under_overlap
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
 from bayes_dp.bound import LowerBound, joined
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import InputError, is_one_of, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
@@ -169,7 +169,7 @@ def compositional(
     is on ε at this δ. From a table of scores the guesses are made with `choice`, `sides` and `seed`, as for `one_run`;
     its propensities, if it has any, must lie in [η, 1−η] unless there is a `shift_delta`.
     """
-    if family not in ("approx", "gaussian"):
+    if not is_one_of(family, ("approx", "gaussian")):
         raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')
     if delta is not None:
         delta = one_number("delta", delta, 0.0, 1.0, high_open=True)

@@ -19,7 +19,7 @@ from scipy import special
 from bayes_dp.audits.joint_beta import JointBeta
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.bound import CredibleInterval, LowerBound
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import InputError, one_number, truth
 from bayes_dp.data import ErrorCounts
 from bayes_dp.region import level
 from bayes_dp.result import Provenance
@@ -116,6 +116,7 @@ def _from_rates(
     bounds: tuple[RateBound, RateBound],
 ) -> LowerBound:
     delta, p = _question(counts, delta, confidence)
+    two_sided = truth("two_sided", two_sided)
     x, n0, y, n1 = _columns(counts)
     share = p / len(counts) / (4 if two_sided else 2)
 
@@ -149,6 +150,7 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
     or, where these are worse than chance, of their opposite).
     """
     delta, p = _question(counts, delta, confidence)
+    two_sided = truth("two_sided", two_sided)
     x, n0, y, n1 = _columns(counts)
     z = float(-special.ndtri(p / len(counts) / (4 if two_sided else 2)))
 
@@ -219,9 +221,10 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
     For one base only: several attacks would each have their own ε.
     """
     delta, p = _question(counts, delta, confidence)
+    one_number("delta", delta, 0.0, 1.0, high_open=True)  # at 1 no attack shows anything, and there is no law
     if len(counts) != 1:
         raise InputError(f"joint_beta is for one base, not {len(counts)}: choose one, as in counts[0]")
-    prior = one_number("prior", prior, 0.5)
+    prior = one_number("prior", prior, 0.5, 1e9)
     x, n0, y, n1 = (int(column[0]) for column in _columns(counts))
     posterior = JointBeta(x, n0, y, n1, delta, prior)
     low, high = posterior.quantile(p / 2), posterior.quantile(1 - p / 2)

@@ -56,6 +56,8 @@ class JointBeta:
 
     def quantile(self, probability: float) -> float:
         """The least ε ≥ 0 with P[ε ≤ it] ≥ probability, by Newton's method on the log odds within a bracket."""
+        if probability >= 1:  # as 1 − p/2 is, rounded, for the smallest p
+            return math.inf
         goal = special.logit(probability)
         low, high, (at, stride) = -1.0, math.inf, self._guess(probability)
         while high - low > 1e-12 * max(1.0, low) and at < _LARGEST:

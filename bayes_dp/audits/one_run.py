@@ -53,7 +53,7 @@ from bayes_dp.audits.f_dp import approx
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.bound import LowerBound, joined
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
@@ -281,7 +281,7 @@ def one_run(
     made = as_guesses(guesses, choice, sides, seed)
     delta = one_number("delta", delta, 0.0, 1.0)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    if method not in _METHODS:
+    if not is_one_of(method, _METHODS):
         raise InputError(f"method must be one of {', '.join(_METHODS)}, not {show(method)}")
     coins, found = under_coins(made), choose(made, 1 - confidence, _bounds_by(method, delta))
     return LowerBound(

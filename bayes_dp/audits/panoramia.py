@@ -152,9 +152,11 @@ def _log_odds(
         raise InputError(f"{name}: each example must be a member by a fair coin, and the propensities say otherwise")
     if given.base is not None and len(set(given.base)) > 1:
         raise InputError(f"{name} holds {len(set(given.base))} bases: measure one at a time, see GuessTable.by_base")
+    cuts = np.unique(given.score) if thresholds is None else np.atleast_1d(numbers("thresholds", thresholds))
+    if cuts.ndim != 1 or not cuts.size:
+        raise InputError(f"thresholds must be a number or numbers in a row, not of the shape {cuts.shape}")
     order = np.argsort(given.score)
     score, members = given.score[order], np.append(0, np.cumsum(given.member[order]))
-    cuts = np.unique(given.score) if thresholds is None else np.atleast_1d(numbers("thresholds", thresholds))
     below = np.searchsorted(score, cuts, side="left")
     taken, right = len(given) - below, members[-1] - members[below]
     bounds = lower_bounds(len(given), taken, right, slack, p / len(cuts))

@@ -42,7 +42,7 @@ from bayes_dp.audits.f_dp import refuse_delta_zero
 from bayes_dp.audits.memberships import Memberships, under_propensities
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
 from bayes_dp.bound import LowerBound, joined
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, truth
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.propensity_source import PropensitySource
 from bayes_dp.result import Provenance
@@ -99,11 +99,13 @@ def zero_run(
         corrected for their number.
     seed : of the coins, and of the guesses of a table.
     """
-    seed, directional, propensity = seed_of(seed), bool(directional), trusted(propensity)
+    seed, directional, propensity = seed_of(seed), truth("directional", directional), trusted(propensity)
+    derandomised, aware = truth("derandomised", derandomised), truth("aware", aware)
+    shift_delta = one_number("shift_delta", shift_delta, 0.0, 1.0, high_open=True)
     calls = _calls(guesses, choice, sides, aware, directional, seed)
-    if family not in ("approx", "gaussian"):
+    if not is_one_of(family, ("approx", "gaussian")):
         raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')
-    if form not in (None, "untampered", "tampered", "compositional"):
+    if form is not None and not is_one_of(form, ("untampered", "tampered", "compositional")):
         raise InputError(f'form must be "untampered", "tampered" or "compositional", not {show(form)}')
     if delta is None and family == "approx":
         delta = 0.0
@@ -114,7 +116,7 @@ def zero_run(
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     settings: dict[str, Any] = {
         "family": family, "form": form, "directional": directional, "propensity": propensity,
-        "derandomised": bool(derandomised), "overlap": overlap, "shift_delta": shift_delta, "confidence": confidence,
+        "derandomised": derandomised, "overlap": overlap, "shift_delta": shift_delta, "confidence": confidence,
         "seed": seed,
     }  # fmt: skip
     if form == "compositional":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from bayes_dp.bayes.exact import exact
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.question import Strength
-from bayes_dp.checks import InputError, show
+from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior
 
@@ -59,6 +59,10 @@ def estimate(
         return _grouped(counts, delta, groups, likelihood, method, {"spread": spread, **shared}, settings)
     if spread is not None:
         raise InputError("spread is for groups='hierarchical' or 'aggregate'")
+    if not isinstance(likelihood, str | Likelihood):
+        raise InputError(f"likelihood must be the name of one or a bayes_dp.Likelihood, not {show(likelihood)}")
+    if method is not None and not is_one_of(method, ("exact", "mhaar", "nuts")):
+        raise InputError(f"method must be 'exact', 'mhaar' or 'nuts', not {show(method)}")
     if likelihood != "binomial" and strength == "tight":
         raise InputError(
             f"strength='tight', the limit s → 1, exists for the binomial likelihood only, not for {_named(likelihood)}"
@@ -73,8 +77,6 @@ def estimate(
         if settings:
             raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
         return exact(counts, delta, **shared)
-    if method not in ("mhaar", "nuts"):
-        raise InputError(f"method must be 'exact', 'mhaar' or 'nuts', not {show(method)}")
     sampler = _sampler(method)
     _check_settings(f"method={method!r}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
@@ -123,7 +125,7 @@ def _grouped(
         "hierarchical": (hierarchical, "nuts"),
         "aggregate": (aggregate, "mhaar"),
     }
-    if form not in forms:
+    if not is_one_of(form, tuple(forms)):
         raise InputError(f"groups must be 'hierarchical' or 'aggregate', not {show(form)}")
     answer, method_of_form = forms[form]
     if method not in (None, method_of_form):

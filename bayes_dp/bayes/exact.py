@@ -172,7 +172,7 @@ class ExactPosterior(Posterior):
         """The marginal posterior density of a parameter."""
         marginal = self._marginal(parameter)
         assert isinstance(marginal, GridMarginal)
-        return marginal.pdf(value)
+        return marginal.pdf(numbers("value", value))
 
     @underflow_is_zero
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:

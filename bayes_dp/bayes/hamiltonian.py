@@ -31,7 +31,7 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.precision import double
 from bayes_dp.checks import InputError, one_number, seed_of, whole_number
-from bayes_dp.progress import bar
+from bayes_dp.progress import bar, check_shown
 
 __all__ = ["ModelDraws", "NutsSettings", "run_nuts", "sample"]
 
@@ -64,6 +64,7 @@ class NutsSettings:
             whole_number(name, getattr(self, name), least)
         one_number("target_accept", self.target_accept, 0.0, 1.0, low_open=True, high_open=True)
         seed_of(self.seed)
+        check_shown(self.progress)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.model_check import ModelCheck, check
 from bayes_dp.bayes.own import Likelihood
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, seed_of, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior, finite, show
 from bayes_dp.text import Lines, columns
@@ -100,7 +100,7 @@ def compare_likelihoods(
     A `Likelihood` of your own needs a sampler, as for `check`. Settings of a sampler of posteriors go to the
     likelihoods that are sampled.
     """
-    laws = _by_name(likelihoods)
+    laws, size, seed = _by_name(likelihoods), whole_number("size", size, 2), seed_of(seed)
     general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}
     posteriors = {}
     for name, law in laws.items():
@@ -113,7 +113,9 @@ def compare_likelihoods(
 
 def _by_name(likelihoods: Iterable[str | Likelihood]) -> dict[str, str | Likelihood]:
     """What is to be compared, checked, by its names."""
-    given = list(likelihoods)
+    given = (
+        [likelihoods] if isinstance(likelihoods, str) or not isinstance(likelihoods, Iterable) else list(likelihoods)
+    )
     unknown = [law for law in given if not isinstance(law, Likelihood) and law not in list(LIKELIHOODS)]
     if unknown or not given:
         raise InputError(

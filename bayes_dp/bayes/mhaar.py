@@ -26,7 +26,7 @@ from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError, numbers, seed_of, whole_number
 from bayes_dp.data import ErrorCounts
-from bayes_dp.progress import bar
+from bayes_dp.progress import bar, check_shown
 from bayes_dp.region import log_layer_area
 
 __all__ = ["MhaarPosterior", "answer", "mhaar"]
@@ -195,6 +195,7 @@ def answer(
     """What `mhaar` answers to a question, with its settings."""
     if auxiliaries not in AUXILIARIES:
         raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
+    check_shown(progress)
     several = bool(question.likelihood.shared)  # more parameters, which mix more slowly
     settings = Settings(
         auxiliaries=auxiliaries,

@@ -26,7 +26,7 @@ from bayes_dp import region
 from bayes_dp.bayes.likelihoods import Counts
 from bayes_dp.bayes.pointwise import log_likelihood, strength_of
 from bayes_dp.bayes.question import Question, extremes
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.interop import psis
 from bayes_dp.result import Posterior, finite, show
@@ -127,7 +127,7 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
         raise InputError("check is not made for the hierarchical form of groups; take groups='aggregate'")
     if question is None:
         raise InputError(f"check is for a posterior of bayes_dp.estimate, not {type(posterior).__name__}")
-    draws = posterior.draws(size, seed)
+    draws = posterior.draws(whole_number("size", size, 2), seed)
     rng = np.random.default_rng([seed, 2])
     counts, columns = question.counts, Counts.of(question.counts)
     pointwise = log_likelihood(question, draws, seed)

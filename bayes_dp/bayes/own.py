@@ -16,7 +16,7 @@ from bayes_dp.bayes.correlated import WideCandidates
 from bayes_dp.bayes.likelihoods import Array, Counts
 from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.priors import describe, parse
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 
 __all__ = ["Likelihood"]
 
@@ -55,12 +55,16 @@ class Likelihood(WideCandidates):
     ) -> None:
         if not isinstance(name, str) or not name:
             raise InputError(f"the name of a likelihood must be text, not {name!r:.80}")
+        if not isinstance(assumption, str):
+            raise InputError(f"assumption must be text, a sentence, not {show(assumption)}")
+        if sampler is not None and not callable(sampler):
+            raise InputError(f"sampler must be a function, not {show(sampler)}")
         if priors is not None and not isinstance(priors, Mapping):
             raise InputError(f"priors must be a dict from names of parameters to their priors, not {priors!r:.80}")
         given = {key: _prior(key, value) for key, value in (priors or {}).items()}
         try:
             inspect.signature(log_g).bind(None, None, None, *given)
-        except TypeError:
+        except (TypeError, ValueError):  # ValueError: a type of Python's own, which has no signature
             raise InputError(
                 f"log_g must take counts, alpha, beta and {len(given)} parameters ({', '.join(given) or 'none'})"
             ) from None

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from bayes_dp.bayes.exact import ExactPosterior, exact
 from bayes_dp.bayes.question import Question, Strength, ask
-from bayes_dp.checks import InputError, is_whole, one_number, seed_of, show, whole_number
+from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of, show, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.planning.limit import limit_width
 from bayes_dp.planning.result import Plan, Row, Way
 from bayes_dp.planning.simulated import Experiment, Simulated
-from bayes_dp.progress import bar
+from bayes_dp.progress import bar, check_shown
 from bayes_dp.workers import pool
 
 __all__ = ["plan"]
@@ -75,8 +75,9 @@ def plan(
     settings = _settings(width, prob, assurance, vary, largest, repetitions, seed)
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
+    check_shown(progress)
     if not isinstance(given, ErrorCounts | Experiment):
-        raise InputError(f"a plan is made from ErrorCounts or an Experiment, not from {type(given).__name__}")
+        raise InputError(f"given must be ErrorCounts or an Experiment, not {type(given).__name__}")
     counts = given if isinstance(given, ErrorCounts) else given.no_errors()
     question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
     if question.strength == "tight":
@@ -135,7 +136,7 @@ def _settings(
     width: float, prob: float, assurance: float, vary: str, largest: float, repetitions: int, seed: int
 ) -> dict[str, Any]:
     """What does not concern the model, checked."""
-    if vary not in (*_WAYS, "both"):
+    if not is_one_of(vary, (*_WAYS, "both")):
         raise InputError(f"vary must be 'challenges', 'bases' or 'both', not {show(vary)}")
     return {
         "width": one_number("width", width, 0.0, low_open=True, high_open=True),

@@ -20,7 +20,9 @@ def error_curves(curve: Curve, axes: Any = None) -> NDArray[np.object_]:
     An attack that does what it aims at has X/N0 on the dotted line.
     """
     if not isinstance(curve, Curve):
-        raise InputError(f"a Curve is needed, as attacks.measure_fast gives it for many α*, not {type(curve).__name__}")
+        raise InputError(
+            f"curve must be a Curve, as attacks.measure_fast gives it for many α*, not {type(curve).__name__}"
+        )
     panels = panels_of(axes, (1, 2), height=2.1)
     order = np.argsort(curve.target_fpr)
     target = curve.target_fpr[order]

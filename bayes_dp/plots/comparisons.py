@@ -28,7 +28,9 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
     diamond. What is not valid is hollow and grey, with a broken line. `truth` is a line.
     """
     if not isinstance(comparison, Comparison):
-        raise InputError(f"a Comparison is needed, as bayes_dp.compare gives it, not {type(comparison).__name__}")
+        raise InputError(
+            f"comparison must be a Comparison, as bayes_dp.compare gives it, not {type(comparison).__name__}"
+        )
     rows = [row for row in comparison.rows if row.kind != "refused" and row.parameter == "epsilon"]
     if not rows:
         raise InputError("the comparison has no row that applies, so there is nothing to draw")

@@ -64,7 +64,7 @@ def bootstrap(values: ArrayLike, bound: float, ax: Axes | None = None, confidenc
     found = numbers("values", values)
     if found.ndim != 1 or len(found) < 2:
         raise InputError(f"values must be of the shape (repetitions,), at least 2, not {found.shape}")
-    bound = one_number("bound", bound)
+    bound = one_number("bound", bound, low_open=True, high_open=True)
     if confidence is not None:
         confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     ax = axes_of(ax)

@@ -28,7 +28,7 @@ def widths(plan: Plan, ax: Axes | None = None) -> Axes:
     from bayes_dp.planning import Plan  # which needs JAX
 
     if not isinstance(plan, Plan):
-        raise InputError(f"a Plan is needed, as bayes_dp.plan gives it, not {type(plan).__name__}")
+        raise InputError(f"plan must be a Plan, as bayes_dp.plan gives it, not {type(plan).__name__}")
     ax = axes_of(ax)
     needed = plan.needed
     for way in plan.ways:

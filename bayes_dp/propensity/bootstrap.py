@@ -44,9 +44,9 @@ from bayes_dp.attacks.shifted import Calls, call_members
 from bayes_dp.audits.zero_run import Trust, cautions, resting_on, uniforms, zero_run
 from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checkpoint import Checkpoint
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of
 from bayes_dp.guess_table import GuessTable
-from bayes_dp.progress import bar
+from bayes_dp.progress import bar, check_shown
 from bayes_dp.propensity.learning import EDGE, one_thread
 from bayes_dp.propensity.linear import Linear, linear
 from bayes_dp.propensity.region import Regression, regression
@@ -115,9 +115,14 @@ def bootstrap(
         raise InputError(
             f"replicates must be a whole number, at least {fewest} for p' = {tail:g}, not {show(replicates)}"
         )
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+        raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
+    check_shown(progress)
     p = most - tail
-    if form not in (None, "untampered", "tampered"):
+    if form is not None and not is_one_of(form, ("untampered", "tampered")):
         raise InputError(f'form must be "untampered" or "tampered" for a bootstrap, not {show(form)}')
+    if isinstance(choice, bool):
+        raise InputError(f"choice must be Fixed, Bonferroni, Split, Uncorrected or a whole number, not {choice}")
     chosen = Fixed(int(choice)) if isinstance(choice, int | np.integer) else Bonferroni() if choice is None else choice
     with one_thread():
         model = linear(origin)

@@ -153,6 +153,8 @@ def falsify(
     seed : of the challenger, by default that of the fit, and 0 for propensities that were given.
     """
     level = one_number("level", level, 0.0, 1.0, low_open=True, high_open=True)
+    if not hasattr(propensity, "origin"):  # its class imports this module
+        raise InputError(f"propensity must be a Propensity, as fit and known give it, not {type(propensity).__name__}")
     origin = propensity.origin
     seed = seed_of(seed) if seed is not None else 0 if origin is None else origin.seed
     job = _task(propensity, features, seed)

@@ -84,7 +84,8 @@ def as_features(given: Any, categories: Sequence[str] = ()) -> Features:
     amounts, but one of some values each."""
     if isinstance(given, Features):
         return given
-    if isinstance(categories, str) or not all(isinstance(column, str) for column in categories):
+    listed = isinstance(categories, list | tuple)
+    if not listed or not all(isinstance(column, str) for column in categories):
         raise InputError(f"categories must be a list of columns, not {show(categories)}")
     if isinstance(given, str | os.PathLike):
         return read_columns(given, categories=categories)[0]

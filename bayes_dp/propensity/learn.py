@@ -115,8 +115,8 @@ def known(values: ArrayLike, member: ArrayLike) -> Propensity:
     chances = np.atleast_1d(numbers("values", values, 0.0, 1.0, low_open=True, high_open=True))
     truth = memberships(member, np.size(member))
     _both(truth, "member")
-    if chances.size == 1:
-        chances = np.full(len(truth), chances.ravel()[0])
+    if np.ndim(values) == 0:
+        chances = np.full(len(truth), chances[0])
     if chances.shape != truth.shape:
         raise InputError(f"values must hold one propensity for each of the {len(truth)} examples, not {chances.shape}")
     return Propensity(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, is_one_of
 from bayes_dp.propensity import logistic
 from bayes_dp.propensity.splits import balanced_parts
 from bayes_dp.table import show
@@ -215,7 +215,7 @@ class Classifier:
 
 def classifier(estimator: Any, calibration: Calibration) -> Logistic | Classifier:
     """What fits propensities; None stands for logistic regression."""
-    if calibration not in ("platt", "isotonic", "none"):
+    if not is_one_of(calibration, ("platt", "isotonic", "none")):
         raise InputError(f"calibration must be 'platt', 'isotonic' or 'none', not {show(calibration)}")
     if estimator is None and calibration != "isotonic":
         return Logistic(calibration)

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayes_dp.bayes.estimate import estimate, is_sampled
 from bayes_dp.bayes.model_check import ModelCheck, check
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, interval_probability, seed_of
 from bayes_dp.comparison import compare
 from bayes_dp.comparison_table import Comparison, Row
 from bayes_dp.data import ErrorCounts
@@ -80,7 +80,7 @@ def find(
 ) -> Findings:
     """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
     check_limit(limit, control, counts)
-    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    prob = interval_probability(prob)
     seed = seed_of(seed)
     asked = dict(options)
     if is_sampled(options):

@@ -58,7 +58,7 @@ def test_published_losses(axes):
 
 
 def test_bad_input(ax, axes):
-    with pytest.raises(InputError, match=r"a Curve is needed, as attacks.measure_fast gives it"):
+    with pytest.raises(InputError, match=r"curve must be a Curve, as attacks.measure_fast gives it"):
         plots.error_curves(bdp.ErrorCounts(1, 2, 1, 2), axes)
     rng = np.random.default_rng(0)
     curve = measure_fast(bdp.LossTable(rng.random((2, 9)), rng.random((2, 9))), TARGETS)

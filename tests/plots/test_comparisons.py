@@ -105,7 +105,7 @@ def test_a_comparison_of_many_bases_fits_on_a_page():
 
 
 def test_bad_input(ax):
-    with pytest.raises(InputError, match=r"a Comparison is needed, as bayes_dp.compare gives it, not list"):
+    with pytest.raises(InputError, match=r"comparison must be a Comparison, as bayes_dp.compare gives it, not list"):
         plots.forest([], ax)
     with pytest.raises(InputError, match="nothing to draw"):
         plots.forest(replace(COMPARISON, rows=(ROWS[3],)), ax)

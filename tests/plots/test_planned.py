@@ -59,5 +59,5 @@ def test_guesses(ax):
 
 
 def test_bad_input(ax):
-    with pytest.raises(InputError, match=r"a Plan is needed, as bayes_dp.plan gives it, not int"):
+    with pytest.raises(InputError, match=r"plan must be a Plan, as bayes_dp.plan gives it, not int"):
         plots.widths(3, ax)

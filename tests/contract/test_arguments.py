@@ -1,0 +1,1151 @@
+"""Every public argument, at, just inside and just outside its range.
+
+`CALLS` has one entry for each public function and class: arguments that work, and for each argument what it takes and
+what it refuses. A public callable or argument that is missing there fails a test. What is refused is an `InputError` of
+one line that names the argument, before any work.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import attacks, audits, calibrate, planning, plots, propensity, region, tradeoff
+from bayes_dp.checks import InputError
+from bayes_dp.planning.result import Plan, Row
+from bayes_dp.result import Provenance
+from tests.contract.argument_values import (
+    CONFIDENCE,
+    SEED,
+    THING,
+    Values,
+    besides,
+    flag,
+    number,
+    numbers,
+    one_of,
+    text,
+    thing,
+    whole,
+)
+
+# What the arguments below are made of ---------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+COUNTS = bdp.ErrorCounts([3, 5], [20, 30], [4, 6], [20, 30])
+ONE = COUNTS[0]
+ONE_RUN = bdp.ErrorCounts(3, 20, 4, 20, design="one_run", examples=60)
+GUESSES = bdp.Guesses(60, 40, 30)
+MEMBER = np.arange(60) % 2 == 0
+SCORES = bdp.GuessTable(MEMBER + RNG.normal(size=60), MEMBER)
+WITH_PROPENSITIES = bdp.GuessTable(SCORES.score, MEMBER, 0.5)
+LOSSES, SHADOWS = (bdp.LossTable(RNG.gamma(1, 1, (3, 12)), RNG.gamma(0.5, 0.5, (3, 12))) for _ in range(2))
+FEATURES = RNG.normal(size=(60, 2))
+GAUSSIAN = tradeoff.Gaussian(1.0)
+
+
+@cache
+def posterior() -> Any:
+    return bdp.estimate(COUNTS, 1e-2)
+
+
+@cache
+def learned() -> Any:
+    return propensity.fit(FEATURES, MEMBER)
+
+
+@cache
+def comparison() -> Any:
+    return bdp.compare(COUNTS, 1e-2, names=["katz", "accuracy"])
+
+
+@dataclass(frozen=True)
+class Later:
+    """A value that is made when it is first needed."""
+
+    make: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of an object that is made when it is first needed."""
+
+    make: Callable[[], Any]
+    name: str
+
+    def __call__(self, **arguments: Any) -> Any:
+        return getattr(self.make(), self.name)(**arguments)
+
+
+PLAN = Plan(
+    1.0,
+    0.9,
+    0.8,
+    None,
+    "repeated",
+    tuple(Row("challenges", t, 2, 20 * t, 20 * t, np.linspace(1, 2, 9) / t) for t in (1.0, 2.0)),
+    None,
+    (),
+    (),
+    Provenance("plan", "", {"delta": 1e-3}, {}, {}),
+)
+
+
+# What arguments take --------------------------------------------------------------------------------------------------
+
+DELTA = number(0, 1, "[)", 1e-2)
+DELTA_TO_ONE = number(0, 1, "[]", 1e-2)
+OPTIONAL_DELTA = number(0, 1, "[)", 1e-2, optional=True)
+REPEATED = thing(COUNTS, ONE, wrong=(ONE_RUN, GUESSES, SCORES, (3, 20, 4, 20)))
+GUESSED = thing(GUESSES, ONE_RUN, SCORES, WITH_PROPENSITIES, wrong=(LOSSES,))
+CHOICE = Values(
+    (None, 10, np.int64(10), 60, attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attacks.Uncorrected([5, 9])),
+    (0, -1, 2.5, math.nan, "all", True, [10], THING, 61, attacks.Fixed(61), attacks.Bonferroni([61])),
+    ("n must", "numbers"),
+)
+SIDES = one_of("both", "members")
+GUESSING = {"choice": CHOICE, "sides": SIDES, "seed": SEED}
+PARAMETER = Values((None, "epsilon", "strength"), ("", "mu", 3, True, ["epsilon"], THING))
+PRIOR = Values(
+    ("HalfNormal(1)", None),
+    (
+        "",
+        "Normal",
+        "Cauchy(0)",
+        "Poisson(1)",
+        "Normal(-5, 0.1)",
+        3,
+        math.nan,
+        True,
+        ["HalfNormal(1)"],
+        THING,
+    ),
+    ("prior",),
+)
+PRIOR_STRENGTH = Values(("Beta(2, 2)", None), PRIOR.bad, PRIOR.names)
+STRENGTH = Values(
+    ("free", "tight", 0.5, 0, 0.0, np.float64(0.999)),
+    ("loose", "", -0.1, -5e-324, 1, 1.0, 1.5, math.nan, math.inf, True, None, [0.5], THING),
+)
+AXES = Values((), (3, "axes", True, [1], THING, plt))
+ARRAY_OF_COUNTS = Values(
+    (3, [3, 5], (3, 5), np.array([3, 5]), np.array([3.0, 5.0]), pd.Series([3, 5]), np.int64(3), np.array([3, 5], "u1")),
+    (
+        -1,
+        [3, -1],
+        2.5,
+        [3, 2.5],
+        math.nan,
+        [3, math.nan],
+        math.inf,
+        [3, math.inf],
+        "3",
+        ["3", "5"],
+        True,
+        [True, 5],
+        None,
+        [3, None],
+        [],
+        [[3, 5]],
+        np.zeros((2, 2)),
+        2**53 + 2,
+        [3, 2**70],
+        THING,
+        pd.Series(["a", "b"]),
+        np.ma.masked_array([3, 5], [True, False]),
+        1j,
+        {},
+        {"a": 3},
+    ),
+)
+LABELS = Values(
+    (None, ["a", "b"], ("a", "a"), [1, 2], pd.Series(["a", "b"])),
+    ("ab", ["a"], [1.5, 2], [None, "b"], ["a\n", "b"], 3, [["a", "b"]]),
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A public callable, the `base` of arguments that work, and what each argument takes.
+
+    With `accepts` False only the refusals are tested, where what is accepted takes long; other tests have it.
+    """
+
+    function: Callable[..., Any]
+    base: dict[str, Any]
+    arguments: dict[str, Values]
+    accepts: bool = True
+
+
+CALLS: dict[str, Call] = {}
+
+
+def call(
+    name: str, function: Callable[..., Any], base: dict[str, Any], /, accepts: bool = True, **arguments: Values
+) -> None:
+    CALLS[name] = Call(function, base, arguments, accepts)
+
+
+# Counts and tables ----------------------------------------------------------------------------------------------------
+
+PAIR = {"false_positives": [3, 5], "negatives": [20, 30], "false_negatives": [4, 6], "positives": [20, 30]}
+SINGLE = Values(
+    ([3, 5], (3, 5), np.array([3, 5]), np.array([3.0, 5.0]), pd.Series([3, 5]), [0, 0], [20, 30]),
+    (*ARRAY_OF_COUNTS.bad, [3, 31], [21, 5], [3], [3, 5, 7]),
+)
+TOTAL = Values(
+    (20, [20, 30], np.int64(2**40 * 10), pd.Series([20, 30]), [10, 10]),
+    (0, [0, 30], *ARRAY_OF_COUNTS.bad, [20], [20, 30, 40], 2),
+    ("false_positives", "false_negatives"),
+)
+call(
+    "bayes_dp.ErrorCounts",
+    bdp.ErrorCounts,
+    PAIR,
+    false_positives=SINGLE,
+    negatives=TOTAL,
+    false_negatives=SINGLE,
+    positives=TOTAL,
+    base=LABELS,
+    group=LABELS,
+    design=besides(one_of("repeated", "cross_fed", "one_run"), bad=("one_run",), names=("examples",)),
+    examples=Values((None,), (60, 3.5, "many", True, -1, math.nan, THING), ("one_run",)),
+)
+call(
+    "bayes_dp.ErrorCounts of one run",
+    bdp.ErrorCounts,
+    PAIR | {"design": "one_run", "examples": 200},
+    examples=Values(
+        (100, np.int64(100), 100.0, 2**53), (99, 0, -1, 100.5, math.nan, math.inf, "many", True, None, [200], THING)
+    ),
+    design=one_of("one_run"),
+)
+RATES = Values(
+    ([0.1, 0.5], np.array([0, 1]), pd.Series([0.1, 0.5])),
+    (-0.1, 1.1, [0.1, 1.0000001], math.nan, [0.1, math.nan], "0.1", True, None, THING, [0.12345, 0.5], [0.1] * 3),
+)
+call(
+    "bayes_dp.ErrorCounts.from_rates",
+    bdp.ErrorCounts.from_rates,
+    {"false_positive_rate": [0.1, 0.5], "negatives": 20, "false_negative_rate": [0.1, 0.5], "positives": 20},
+    false_positive_rate=RATES,
+    false_negative_rate=besides(RATES, names=("false_positive_rate",)),
+    negatives=besides(TOTAL, bad=(2,), names=("false_positive_rate",)),
+    positives=besides(TOTAL, bad=(2,), names=("false_negative_rate",)),
+)
+CELLS = besides(ARRAY_OF_COUNTS, names=("fp", "tp", "tn", "fn"))
+CELLS = Values(([3, 5], np.array([3.0, 5.0]), pd.Series([3, 5])), ARRAY_OF_COUNTS.bad, ("fp", "fn", "tp", "tn"))
+call(
+    "bayes_dp.ErrorCounts.from_confusion",
+    bdp.ErrorCounts.from_confusion,
+    {"tp": [3, 5], "fp": [1, 2], "tn": [9, 9], "fn": [4, 4]},
+    tp=CELLS,
+    fp=CELLS,
+    tn=CELLS,
+    fn=CELLS,
+)
+SCORE = Values(
+    (np.arange(60), list(range(60)), np.full(60, math.inf), pd.Series(range(60))),
+    (
+        np.arange(59),
+        [],
+        [math.nan] * 60,
+        ["1"] * 60,
+        [True] * 60,
+        None,
+        3.0,
+        THING,
+        np.zeros((60, 1)),
+        [None] * 60,
+        [[1], [2, 3]],
+    ),
+)
+TRUTHS = Values(
+    (MEMBER, MEMBER.astype(int), MEMBER.tolist(), MEMBER.astype(float), pd.Series(MEMBER)),
+    (MEMBER[:-1], [], [0.5] * 60, ["in"] * 60, [2] * 60, [math.nan] * 60, None, True, THING, MEMBER[None]),
+    ("score",),
+)
+call(
+    "bayes_dp.GuessTable",
+    bdp.GuessTable,
+    {"score": np.arange(60), "member": MEMBER},
+    score=besides(SCORE, names=("member",)),
+    propensity_source=one_of("given", "learned", "rejected"),
+    member=TRUTHS,
+    propensity=Values(
+        (None, 0.5, np.full(60, 0.5), [5e-324] * 60, np.nextafter(1, 0), pd.Series([0.5] * 60)),
+        (0, 1, 0.0, 1.0, -0.1, math.nan, "half", True, [0.5], [0.5] * 59 + [1.0], np.full((60, 1), 0.5), THING),
+    ),
+    base=Values((None, ["a"] * 60, list(range(60))), ("a", ["a"], [1.5] * 60, [None] * 60, 3, THING)),
+)
+call(
+    "bayes_dp.GuessTable.counts",
+    SCORES.counts,
+    {"threshold": 0.5},
+    threshold=number(-math.inf, math.inf, "[]", 0.5),
+    per_base=besides(flag(), bad=(True, np.True_), names=("base",)),
+)
+call(
+    "bayes_dp.GuessTable.split",
+    SCORES.split,
+    {},
+    fraction=Values((0.5, 0.01, 0.99), number(0, 1, "()", 0.5).bad + (0.001,)),
+    seed=SEED,
+)
+LOSS = Values(
+    (np.ones((3, 12)), [[1.0] * 12] * 3, np.zeros((3, 5)), pd.DataFrame(np.ones((3, 12)))),
+    (
+        np.ones((2, 12)),
+        np.ones((3, 0)),
+        np.full((3, 12), math.nan),
+        [["a"] * 12] * 3,
+        None,
+        3,
+        True,
+        THING,
+        np.ones((3, 2, 2)),
+        [[1.0], [1.0, 2.0], [1.0]],
+    ),
+    ("without", "with_"),
+)
+call(
+    "bayes_dp.LossTable",
+    bdp.LossTable,
+    {"without": LOSSES.without, "with_": LOSSES.with_},
+    without=LOSS,
+    with_=LOSS,
+    base=Values((None, list("abc")), (["a"], "abc", [1.5] * 3, 3, THING)),
+)
+call(
+    "bayes_dp.LossTable.split",
+    LOSSES.split,
+    {},
+    fraction=Values((0.5, 0.1, 0.9), number(0, 1, "()", 0.5).bad + (0.001,)),
+    seed=SEED,
+)
+MADE = Values(
+    ([40], 40, np.array([40]), 0, 60, pd.Series([40])),
+    (61, -1, 2.5, math.nan, "40", True, None, [[40]], THING, [40, 50], []),
+    ("correct", "made", "rule"),
+)
+call(
+    "bayes_dp.Guesses",
+    bdp.Guesses,
+    {"examples": 60, "made": 40, "correct": 0},
+    examples=Values((60, 40, 60.0, np.int64(60)), (39, -1, 60.5, math.nan, "60", True, None, [60], THING), ("made",)),
+    made=MADE,
+    correct=Values((0, 40, [30]), (41, -1, 2.5, math.nan, "3", True, None, [[3]], THING, [3, 4])),
+    rule=besides(one_of("fixed", "bonferroni", "uncorrected"), bad=("split",), names=("pilot",)),
+    pilot=Values((None,), (GUESSES, 3, "pilot", THING, True), ()),
+    warnings=Values(((), ("A sentence.",), ["A sentence."]), ("A sentence.", [3], 3, True, None, THING)),
+    members=Values(
+        (None, 30, 0, 60, (20, 30), [0, 60]), (-1, 61, (30, 20), 2.5, "some", True, (1, 2, 3), THING, math.nan)
+    ),
+)
+SPLIT = {
+    "examples": 60,
+    "made": [20, 40],
+    "correct": [10, 30],
+    "rule": "split",
+    "pilot": bdp.Guesses(60, [20, 40], [10, 30], "uncorrected"),
+}
+call(
+    "bayes_dp.Guesses of two parts",
+    bdp.Guesses,
+    SPLIT,
+    pilot=Values((SPLIT["pilot"],), (None, GUESSES, 3, "pilot", THING, True)),
+)
+call(
+    "bayes_dp.Guesses.from_counts",
+    bdp.Guesses.from_counts,
+    {"counts": ONE_RUN},
+    counts=thing(ONE_RUN, wrong=(COUNTS, GUESSES)),
+)
+
+# Audits ---------------------------------------------------------------------------------------------------------------
+
+INTERVAL = {"counts": COUNTS, "delta": 1e-2}
+for _name in ("clopper_pearson", "jeffreys", "katz"):
+    call(
+        f"bayes_dp.audits.{_name}",
+        getattr(audits, _name),
+        INTERVAL,
+        counts=REPEATED,
+        delta=DELTA_TO_ONE,
+        confidence=CONFIDENCE,
+        two_sided=flag(),
+    )
+call(
+    "bayes_dp.audits.accuracy",
+    audits.accuracy,
+    INTERVAL,
+    counts=besides(REPEATED, bad=(bdp.ErrorCounts(3, 20, 4, 30),), names=("accuracy",)),
+    delta=DELTA_TO_ONE,
+    confidence=CONFIDENCE,
+)
+call(
+    "bayes_dp.audits.joint_beta",
+    audits.joint_beta,
+    {"counts": ONE, "delta": 1e-2},
+    counts=besides(thing(ONE, wrong=(ONE_RUN, GUESSES, COUNTS)), names=("joint_beta",)),
+    delta=DELTA,
+    confidence=CONFIDENCE,
+    prior=number(0.5, 1e9, "[]", 1.0),
+)
+call(
+    "bayes_dp.audits.one_run",
+    audits.one_run,
+    {"guesses": SCORES, "delta": 1e-2},
+    guesses=GUESSED,
+    delta=DELTA_TO_ONE,
+    confidence=CONFIDENCE,
+    method=one_of("best", "binomial", "f_dp", "exact"),
+    **GUESSING,
+)
+call(
+    "bayes_dp.audits.f_dp",
+    audits.f_dp,
+    {"guesses": SCORES},
+    guesses=GUESSED,
+    delta=number(0, 1, "(]", 1e-2, optional=True),
+    tau=DELTA_TO_ONE,
+    confidence=CONFIDENCE,
+    family=Values(
+        ("gaussian", "laplace", tradeoff.Gaussian),
+        ("Gaussian", "", 3, None, THING, ["gaussian"], True, abs, lambda mu: 3),
+        ("function",),
+    ),
+    **GUESSING,
+)
+OVERLAP = number(0, 0.5, "(]", 0.3)
+call(
+    "bayes_dp.audits.compositional",
+    audits.compositional,
+    {"guesses": SCORES, "delta": 1e-2, "overlap": 0.3},
+    guesses=GUESSED,
+    delta=besides(DELTA, bad=(None,)),
+    overlap=OVERLAP,
+    shift_delta=DELTA,
+    family=one_of("approx", "gaussian"),
+    confidence=CONFIDENCE,
+    **GUESSING,
+)
+DECIDED = thing(SCORES, ONE_RUN, WITH_PROPENSITIES, wrong=(COUNTS, GUESSES, bdp.GuessTable(SCORES.score, MEMBER, 0.4)))
+call(
+    "bayes_dp.audits.panoramia",
+    audits.panoramia,
+    {"attack": SCORES, "baseline": SCORES},
+    attack=DECIDED,
+    baseline=besides(DECIDED, None),
+    delta=DELTA,
+    gamma=DELTA,
+    confidence=CONFIDENCE,
+    thresholds=Values(
+        (None, 0.5, [0.1, 0.5], pd.Series([1.0])), ("low", [math.nan], [math.inf, "a"], True, [], [[0.1]], THING)
+    ),
+)
+ZERO_RUN = {
+    "family": one_of("approx", "gaussian"),
+    "directional": flag(),
+    "aware": flag(),
+    "confidence": CONFIDENCE,
+    "propensity": one_of("cautious", "exact"),
+} | GUESSING
+call(
+    "bayes_dp.audits.zero_run",
+    audits.zero_run,
+    {"guesses": WITH_PROPENSITIES, "delta": 1e-2},
+    guesses=besides(
+        thing(WITH_PROPENSITIES, attacks.call_members(WITH_PROPENSITIES, 10), wrong=(GUESSES, ONE_RUN)),
+        bad=(SCORES,),
+        names=("propensity",),
+    ),
+    delta=OPTIONAL_DELTA,
+    form=one_of("tampered", "compositional", optional=True),
+    derandomised=flag(),
+    overlap=Values((None,), (0.3, "a", True), ()),
+    shift_delta=Values((0.0, 0), (0.1, "a", None, math.nan, THING)),
+    **ZERO_RUN,
+)
+call(
+    "bayes_dp.audits.zero_run compositional",
+    audits.zero_run,
+    {"guesses": WITH_PROPENSITIES, "delta": 1e-2, "form": "compositional", "overlap": 0.3},
+    overlap=besides(OVERLAP, None),
+    shift_delta=DELTA,
+)
+
+# Attacks --------------------------------------------------------------------------------------------------------------
+
+SEVERAL = Values(
+    (None, 5, [5, 9], (1,), np.array([5.0]), pd.Series([5, 9])),
+    (0, [0], [5, 5], 2.5, math.nan, "all", True, [], [[5]], THING, [5, None]),
+)
+call("bayes_dp.attacks.Fixed", attacks.Fixed, {"n": 3}, n=besides(whole(1, floats=True), bad=([3],)))
+for _name in ("Bonferroni", "Uncorrected", "Split"):
+    _more = {"fraction": number(0, 1, "()", 0.5), "seed": SEED} if _name == "Split" else {}
+    call(f"bayes_dp.attacks.{_name}", getattr(attacks, _name), {}, numbers=SEVERAL, **_more)
+TABLE = thing(SCORES, WITH_PROPENSITIES, wrong=(GUESSES, COUNTS))
+MADE_BY = besides(CHOICE, bad=(None,))
+call(
+    "bayes_dp.attacks.guess",
+    attacks.guess,
+    {"table": SCORES, "choice": 10},
+    table=besides(TABLE, bad=(bdp.GuessTable(SCORES.score, MEMBER, 0.4),), names=("propensity",)),
+    **GUESSING | {"choice": MADE_BY},
+)
+call(
+    "bayes_dp.attacks.call_members",
+    attacks.call_members,
+    {"table": WITH_PROPENSITIES, "choice": 10},
+    table=besides(TABLE, bad=(SCORES,), names=("propensity",)),
+    aware=flag(),
+    directional=flag(),
+    **GUESSING | {"choice": MADE_BY},
+)
+LOSS_TABLE = thing(LOSSES, wrong=(SCORES, COUNTS, LOSSES.without))
+TARGET = numbers(0, 1, "()", 0.3)
+TARGET = Values(  # the rates of a curve are in a row
+    tuple(v for v in TARGET.good if np.ndim(v) < 2 and np.size(v)), (*TARGET.bad, [], [[0.1]], np.full((2, 1), 0.3))
+)
+call(
+    "bayes_dp.attacks.measure",
+    attacks.measure,
+    {"table": LOSSES, "target_fpr": 0.3, "shadows": SHADOWS},
+    table=LOSS_TABLE,
+    target_fpr=TARGET,
+    shadows=thing(SHADOWS, wrong=(SCORES, COUNTS, SHADOWS.without)),
+)
+call(
+    "bayes_dp.attacks.measure_fast",
+    attacks.measure_fast,
+    {"table": LOSSES, "target_fpr": 0.3},
+    table=LOSS_TABLE,
+    target_fpr=TARGET,
+)
+call(
+    "bayes_dp.attacks.choose_target",
+    attacks.choose_target,
+    {"table": LOSSES, "grid": [0.1, 0.3]},
+    table=LOSS_TABLE,
+    grid=Values(
+        ([0.1], (0.2, 0.5), np.array([0.5]), pd.Series([0.2])),
+        ([], [0.1, 1.0], [[0.1]], ["a"], [0.0], [math.nan], None, "grid", True, THING),
+    ),
+    fraction=Values((0.5, 0.3), number(0, 1, "()", 0.5).bad + (0.001,)),
+    seed=SEED,
+    score=Values((None, lambda counts: 1.0), (3, "score", True, [abs], THING, math.nan)),
+)
+
+# Propensities ---------------------------------------------------------------------------------------------------------
+
+FEATURE = Values(
+    (FEATURES, FEATURES[:, :1], FEATURES.tolist(), pd.DataFrame(FEATURES, columns=["a", "b"])),
+    (
+        FEATURES[:-1],
+        FEATURES[:, 0],
+        np.full((60, 2), math.nan),
+        np.zeros((60, 0)),
+        np.zeros((60, 2, 2)),
+        None,
+        3,
+        "a.csv",
+        True,
+        THING,
+        [],
+    ),
+    ("member", "a.csv"),
+)
+MEMBERS = Values(TRUTHS.good, TRUTHS.bad + (np.ones(60, bool), np.zeros(60)), ("features",))
+call(
+    "bayes_dp.propensity.fit",
+    propensity.fit,
+    {"features": FEATURES, "member": MEMBER},
+    features=FEATURE,
+    member=MEMBERS,
+    estimator=Values((None,), (3, "logistic", True, [1], THING, int)),
+    calibration=one_of("platt", "isotonic", "none"),
+    categories=Values(((), []), (3, True, [3], THING, ["z"], math.nan, None), ("column",)),
+    folds=Values((2, 3, np.int64(2)), (1, 0, -1, 2.0, 2.5, 61, "two", True, None, [2], THING)),
+    groups=Values(
+        (None, np.arange(60) // 2, [f"g{i // 2}" for i in range(60)]),
+        (["a"], "a", 3, THING, [None] * 60, [1.5] * 60, [["a"]] * 60),
+    ),
+    training=Values(
+        (None, (FEATURES, MEMBER)),
+        ((FEATURES,), [True], "a", 3, THING, np.zeros(60, bool), [0.5] * 60, np.ones((60, 1))),
+    ),
+    seed=SEED,
+)
+call(
+    "bayes_dp.propensity.known",
+    propensity.known,
+    {"values": np.full(60, 0.5), "member": MEMBER},
+    values=Values(
+        (0.5, [0.5] * 60, pd.Series([0.4] * 60)),
+        ([0.5], 0.0, 1.0, [1.0] * 60, math.nan, [math.nan] * 60, None, "half", True, np.full((60, 1), 0.5), THING),
+        ("propensity",),
+    ),
+    member=besides(MEMBERS, names=("values", "propensity")),
+)
+call(
+    "bayes_dp.propensity.falsify",
+    propensity.falsify,
+    {"propensity": propensity.known(np.full(60, 0.5), MEMBER)},
+    propensity=thing(propensity.known(np.full(60, 0.5), MEMBER), wrong=(SCORES, np.full(60, 0.5))),
+    challenger=Values((None,), (3, "trees", True, [1], THING, int)),
+    features=besides(FEATURE, None, names=("propensity",)),
+    level=number(0, 1, "()", 0.05),
+    seed=besides(SEED, None),
+)
+N_JOBS = Values((None, 1, -1), (0, 1.5, "two", True, [1], math.nan, THING))
+PROGRESS = Values((None, False), (1, "yes", 0.5, [True], THING, math.nan))
+REPLICATES = Values((600,), (0, -1, 2.5, 20, math.nan, "many", True, None, [600], THING))
+call(
+    "bayes_dp.propensity.bootstrap",
+    propensity.bootstrap,
+    {"learned": Later(learned), "score": SCORES.score, "delta": 1e-2},
+    accepts=False,
+    learned=thing(wrong=(propensity.known(np.full(60, 0.5), MEMBER), SCORES)),
+    score=SCORE,
+    delta=OPTIONAL_DELTA,
+    replicates=REPLICATES,
+    quantile=Values((), number(0, 0.06, "()", optional=True).bad),
+    form=one_of("tampered", optional=True),
+    n_jobs=N_JOBS,
+    progress=PROGRESS,
+    checkpoint=Values((None,), (3.5, True, ["file"], THING, math.nan)),
+    **ZERO_RUN,
+)
+
+# Bayes ----------------------------------------------------------------------------------------------------------------
+
+LIKELIHOOD = besides(one_of("binomial"), bad=("normal",))
+METHOD = one_of("exact", optional=True)
+BAYES = {"prior_epsilon": PRIOR, "prior_strength": PRIOR_STRENGTH}
+COUNTED = thing(COUNTS, wrong=(GUESSES, SCORES, (3, 20, 4, 20)))
+BOUNDED = besides(CONFIDENCE, bad=(5e-324, np.nextafter(1, 0)))  # of an interval, with bounds beside it
+ESTIMATE = {
+    "counts": COUNTED,
+    "delta": DELTA,
+    **BAYES,
+    "strength": STRENGTH,
+    "likelihood": LIKELIHOOD,
+    "method": METHOD,
+}
+call(
+    "bayes_dp.estimate",
+    bdp.estimate,
+    {"counts": COUNTS, "delta": 1e-2},
+    **ESTIMATE,
+    groups=Values((None,), ("aggregate", "group", "", 3, True, ["hierarchical"], THING, math.nan)),
+    spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
+    settings=Values((), (), ()),
+)
+SAMPLER = {"chains": whole(1), "draws": whole(1), "warmup": whole(0), "seed": SEED, "progress": PROGRESS}
+for _method in ("nuts", "mhaar"):
+    _base = {"counts": COUNTS, "delta": 1e-2, "method": _method}
+    _sampler = {"draws": besides(whole(1), None)}
+    if _method == "nuts":
+        _sampler = {"target_accept": number(0, 1, "()", 0.9, optional=True)}
+    call(
+        f"bayes_dp.estimate by {_method}",
+        bdp.estimate,
+        _base,
+        accepts=False,
+        **{n: v for n, v in ESTIMATE.items() if n not in ("method", "prior_strength")},
+        **SAMPLER | _sampler,
+    )
+call(
+    "bayes_dp.run_nuts",
+    bdp.run_nuts,
+    {"model": lambda: None},
+    accepts=False,
+    model=thing(wrong=(None,)),
+    **SAMPLER,
+    target_accept=number(0, 1, "()", 0.9),
+)
+call(
+    "bayes_dp.compare",
+    bdp.compare,
+    {"counts": COUNTS, "delta": 1e-2, "names": ["katz"]},
+    counts=COUNTED,
+    delta=DELTA,
+    confidence=number(0.5, 1, "()", 0.9),
+    overlap=besides(OVERLAP, None),
+    baseline=thing(ONE_RUN, wrong=(GUESSES,), optional=True),
+    scores=thing(WITH_PROPENSITIES, wrong=(GUESSES, SCORES), optional=True),
+    limit=besides(number(0, math.inf, "[)", 2.0), None),
+    control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
+    **BAYES,
+    posteriors=Values((None, {}), (3, [3], {"mine": 3}, {3: 3}, {"katz": 3}, True, THING, "posterior")),
+    per_base=flag(),
+    names=Values(
+        ("katz", ["katz", "accuracy"], ()), ("magic", ["magic"], 3, True, [3], THING, math.nan, [["katz"]]), ("method",)
+    ),
+)
+call(
+    "bayes_dp.gate",
+    bdp.gate,
+    {"counts": COUNTS, "delta": 1e-2, "epsilon": 2.0},
+    accepts=False,
+    counts=COUNTED,
+    delta=DELTA,
+    epsilon=number(0, math.inf, "[)", 2.0),
+    prob=BOUNDED,
+    control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
+    seed=SEED,
+)
+call(
+    "bayes_dp.check",
+    bdp.check,
+    {"posterior": Later(posterior), "size": 20},
+    posterior=thing(Later(posterior), wrong=(COUNTS, None)),
+    size=whole(2),
+    seed=SEED,
+)
+call(
+    "bayes_dp.compare_likelihoods",
+    bdp.compare_likelihoods,
+    {"counts": COUNTS, "delta": 1e-2, "likelihoods": ["binomial"], "size": 20},
+    counts=COUNTED,
+    delta=DELTA,
+    likelihoods=Values(
+        (["binomial"], ("binomial",), "binomial"),
+        ([], ["normal"], "normal", 3, True, None, THING, ["binomial", "binomial"], [["binomial"]]),
+    ),
+    size=Values((2, 20), whole(2).bad),
+    seed=Values((0, 1), SEED.bad),
+)
+call(
+    "bayes_dp.Likelihood",
+    bdp.Likelihood,
+    {"name": "mine", "log_g": lambda counts, alpha, beta: alpha},
+    name=besides(text("mine", "two words"), bad=("",)),
+    log_g=thing(lambda counts, alpha, beta: alpha, wrong=(None,)),
+    priors=Values((None, {}), (3, ["a"], True, {"a": "Normal(0, 1)"}, {3: 3}, THING, "a"), ("log_g", "parameter")),
+    assumption=text("", "A sentence."),
+    sampler=thing(lambda rng, counts, alpha, beta: None, optional=True),
+)
+call(
+    "bayes_dp.plan",
+    bdp.plan,
+    {"given": COUNTS, "delta": 1e-2, "width": 1.0},
+    accepts=False,
+    given=thing(wrong=(GUESSES, None)),
+    delta=DELTA,
+    width=number(0, math.inf, "()", 1.0),
+    prob=CONFIDENCE,
+    assurance=CONFIDENCE,
+    vary=one_of("both", "challenges", "bases"),
+    largest=number(1, math.inf, "[)", 2.0),
+    **BAYES,
+    strength=besides(STRENGTH),
+    repetitions=whole(2),
+    seed=SEED,
+    n_jobs=N_JOBS,
+    progress=PROGRESS,
+)
+call(
+    "bayes_dp.Experiment",
+    bdp.Experiment,
+    {"bases": 2, "negatives": 10, "positives": 10},
+    bases=whole(1),
+    negatives=whole(1),
+    positives=whole(1),
+    epsilon=Values(
+        (None, 1.0, 0.0, "HalfNormal(1)"), (-1.0, math.nan, math.inf, "", "one", True, [1.0], THING), ("prior",)
+    ),
+    strength=Values((None, 0.5, "Beta(2, 2)", 0.0), (-0.1, 1.5, math.nan, "", "one", True, [0.5], THING), ("prior",)),
+)
+call(
+    "bayes_dp.report",
+    bdp.report,
+    {"counts": COUNTS, "delta": 1e-2},
+    accepts=False,
+    counts=COUNTED,
+    delta=DELTA,
+    prob=BOUNDED,
+    limit=besides(number(0, math.inf, "[)", 2.0), None),
+    control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
+    **BAYES,
+    strength=STRENGTH,
+    likelihood=LIKELIHOOD,
+    method=METHOD,
+    seed=SEED,
+    title=text("a title", optional=True),
+    source=text("a file", optional=True),
+)
+PROB = number(0, 1, "()", 0.9)
+ONLY_DELTAS, ONLY_EPSILONS = (
+    tuple(v for v in values.bad if not isinstance(v, list | np.ndarray | pd.Series))
+    for values in (number(0, 1, "[)", 0.1), number(0, math.inf, "[)", 1.0))
+)
+LIST_OF_DELTAS = Values((0, 0.01, np.float64(0.01), [0.01, 0.1], np.array([0.1])), ONLY_DELTAS)
+ONE_EPSILON = Values((0.5, np.float64(1.0)), (*ONLY_EPSILONS, [0.5]))
+METHODS = {
+    "interval": {"prob": PROB, "kind": one_of("equal-tailed", "hdi"), "parameter": PARAMETER},
+    "quantile": {"probability": numbers(0, 1, "[]", 0.5), "parameter": PARAMETER},
+    "prob_above": {"value": number(-math.inf, math.inf, "[]", 1.0), "parameter": PARAMETER},
+    "draws": {"size": whole(1), "seed": SEED},
+    "rates": {"size": whole(1), "seed": SEED},
+    "to_frame": {"size": whole(1), "seed": SEED},
+    "table": {"prob": PROB},
+    "summary": {"prob": PROB},
+    "to_dict": {"prob": PROB},
+    "to_json": {"prob": PROB},
+    "gaussian": {"prob": PROB},
+    "high_end": {"prob": PROB},
+    "epsilon_at": {"delta": LIST_OF_DELTAS},
+    "delta_at": {"epsilon": ONE_EPSILON},
+    "pdf": {"value": numbers(-math.inf, math.inf, "[]", 1.0), "parameter": PARAMETER},
+}
+for _name, _arguments in METHODS.items():
+    _base = {
+        "quantile": {"probability": 0.5},
+        "prob_above": {"value": 1.0},
+        "epsilon_at": {"delta": 0.1},
+        "delta_at": {"epsilon": 1.0},
+        "pdf": {"value": 1.0},
+        "to_json": {"path": "/dev/null"},
+    }
+    call(f"bayes_dp.Posterior.{_name}", Method(posterior, _name), _base.get(_name, {}), **_arguments)
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+POST = thing(Later(posterior), wrong=(COUNTS, None, audits.katz(COUNTS, 0.1)))
+DRAWS = RNG.normal(size=(2, 40))
+CHAINS = besides(
+    thing(DRAWS, DRAWS.tolist(), wrong=(COUNTS, None, DRAWS[0], DRAWS[:, :3], np.full((2, 40), math.nan))),
+    bad=(Later(posterior),),
+    names=("draws",),
+)
+NAME = text("x", optional=True)
+call(
+    "bayes_dp.plots.autocorrelation",
+    plots.autocorrelation,
+    {"post": DRAWS},
+    post=CHAINS,
+    ax=AXES,
+    parameter=NAME,
+    lags=whole(1),
+)
+call("bayes_dp.plots.ess", plots.ess, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME)
+call("bayes_dp.plots.rank", plots.rank, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME, bins=whole(2))
+call("bayes_dp.plots.trace", plots.trace, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME)
+ROW = Values(
+    ([0.1, 0.5], (0.1, 0.9), pd.Series([0.5, 0.6])),
+    ([], 0.5, "a", [math.nan, 1.0], None, True, THING, [[0.1], [0.2]], ["a", "b"]),
+)
+call(
+    "bayes_dp.plots.bootstrap",
+    plots.bootstrap,
+    {"values": [0.1, 0.5], "bound": 0.2},
+    values=besides(ROW, bad=([0.5],)),
+    bound=number(-math.inf, math.inf, "()", 0.2),
+    ax=AXES,
+    confidence=besides(CONFIDENCE, None),
+)
+call(
+    "bayes_dp.plots.sbc_ranks",
+    plots.sbc_ranks,
+    {"ranks": [0.1, 0.5]},
+    ranks=besides(ROW, bad=([-0.1], [1.1])),
+    ax=AXES,
+    bins=whole(2),
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.epsilon_delta",
+    plots.epsilon_delta,
+    {"given": audits.katz(COUNTS, 0.1), "deltas": [0.01, 0.1]},
+    given=thing(audits.katz(COUNTS, 0.1), wrong=(COUNTS, None, GAUSSIAN)),
+    ax=AXES,
+    deltas=besides(ROW, None, bad=([0.5], [0.0, 0.5], [0.5, 1.0])),
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.error_curves",
+    plots.error_curves,
+    {"curve": attacks.measure_fast(LOSSES, [0.1, 0.5])},
+    curve=thing(attacks.measure_fast(LOSSES, [0.1, 0.5]), wrong=(COUNTS, None)),
+    axes=AXES,
+)
+call(
+    "bayes_dp.plots.forest",
+    plots.forest,
+    {"comparison": Later(comparison)},
+    comparison=thing(Later(comparison), wrong=(COUNTS, None)),
+    ax=AXES,
+    truth=number(0, math.inf, "[)", 1.0, optional=True),
+)
+call(
+    "bayes_dp.plots.joint",
+    plots.joint,
+    {"post": Later(posterior), "size": 50},
+    post=POST,
+    ax=AXES,
+    size=whole(1),
+    seed=SEED,
+)
+call(
+    "bayes_dp.plots.posterior",
+    plots.posterior,
+    {"post": Later(posterior)},
+    post=POST,
+    ax=AXES,
+    parameter=PARAMETER,
+    prob=PROB,
+    label=text("a name", optional=True),
+    thresholds=Values(
+        ((), 1.0, [1, 2], np.array(1.0), pd.Series([1.0])), ("a", [math.nan], None, True, [[1.0]], THING)
+    ),
+    color=Values((None, "red", (0.1, 0.2, 0.3)), ("reddish", 3, True, THING, [1, 2])),
+)
+call(
+    "bayes_dp.plots.prior_posterior",
+    plots.prior_posterior,
+    {"post": Later(posterior)},
+    post=POST,
+    ax=AXES,
+    parameter=PARAMETER,
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.propensities",
+    plots.propensities,
+    {"propensity": [0.1, 0.5], "member": [True, False]},
+    propensity=besides(ROW, bad=([0.5, 1.1], [0.5]), names=("propensities",)),
+    ax=AXES,
+    member=Values(
+        ([True, False], [1, 0], pd.Series([1.0, 0.0])),
+        ([True], [2, 0], "a", None, THING, ["in", "out"], [math.nan, 1], True),
+    ),
+    overlap=besides(OVERLAP, None),
+    bins=whole(2),
+)
+call(
+    "bayes_dp.plots.roc_plane",
+    plots.roc_plane,
+    {"attacks": COUNTS, "epsilon": 1.0, "delta": 0.1},
+    attacks=thing(COUNTS, wrong=(SCORES,), optional=True),
+    ax=AXES,
+    post=besides(POST, None),
+    epsilon=number(0, math.inf, "[)", 1.0),
+    delta=number(0, 1, "[]", 0.1),
+    strength=number(0, 1, "[)", 0.5),
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.tradeoff",
+    plots.tradeoff,
+    {"post": Later(posterior)},
+    post=POST,
+    ax=AXES,
+    prob=PROB,
+    others=Values((None, {}, {"mine": GAUSSIAN}), (3, [GAUSSIAN], "mine", True, {"mine": 3}, {3: GAUSSIAN}, THING)),
+)
+call("bayes_dp.plots.widths", plots.widths, {"plan": PLAN}, plan=thing(PLAN, wrong=(COUNTS, None)), ax=AXES)
+
+# Mathematics ----------------------------------------------------------------------------------------------------------
+
+FRACTION, POSITIVE, FINE = numbers(0, 1, "[]", 0.3), numbers(0, math.inf, "[)", 1.0), numbers(0, 1, "[)", 0.5)
+PLANE = {
+    "alpha": FRACTION,
+    "beta": FRACTION,
+    "u": FRACTION,
+    "v": FRACTION,
+    "epsilon": POSITIVE,
+    "delta": FRACTION,
+    "strength": FINE,
+}
+MATHS = {"mu": POSITIVE, "advantage": FRACTION, "total_epsilon": POSITIVE, "k": whole(1)} | PLANE
+SIZE = Values(((2, 2), 3, np.int64(1), (), 0, (2, 0)), (-1, 2.5, "many", True, None, (2, -1), [2.5], THING, math.nan))
+GENERATOR = thing(np.random.default_rng(0), wrong=(None, 0, np.random, np.random.RandomState(0)))
+
+
+def maths(module: ModuleType, name: str, **others: Values) -> None:
+    """A function of numbers, all of which have the ranges that their names say."""
+    function = getattr(module, name)
+    arguments = {p: others.get(p) or MATHS[p] for p in inspect.signature(function).parameters}
+    call(f"{module.__name__}.{name}", function, {p: values.good[0] for p, values in arguments.items()}, **arguments)
+
+
+def filling(values: Values) -> Values:
+    """The values of a shape that can be broadcast to (2, 2)."""
+    return Values(tuple(v for v in values.good if np.size(v)), values.bad, values.names)
+
+
+for _name in region.__all__:
+    _more = {"size": SIZE, "rng": GENERATOR, "order": whole(1)}
+    if _name.startswith("sample"):
+        _more |= {name: filling(PLANE[name]) for name in ("epsilon", "delta", "strength")}
+    if _name == "sample_boundary":
+        _more["delta"] = filling(numbers(0, 1, "[)", 0.1))
+    elif _name == "cubature":
+        _more |= {
+            "epsilon": number(0, math.inf, "[)", 1.0),
+            "delta": number(0, 1, "[]", 0.1),
+            "strength": number(0, 1, "[)", 0.5),
+        }
+    maths(region, _name, **_more)
+for _name in tradeoff.__all__:
+    if not inspect.isclass(getattr(tradeoff, _name)) and _name != "require_symmetric":
+        maths(tradeoff, _name)
+for _name, _parameters in (("ApproxDP", ("epsilon", "delta")), ("Gaussian", ("mu",)), ("Laplace", ("mu",))):
+    _ranges = {
+        "epsilon": number(0, math.inf, "[)", 1.0),
+        "mu": number(0, math.inf, "[)", 1.0),
+        "delta": number(0, 1, "[]", 0.1),
+    }
+    _class = getattr(tradeoff, _name)
+    call(f"bayes_dp.tradeoff.{_name}", _class, dict.fromkeys(_parameters, 0.5), **{p: _ranges[p] for p in _parameters})
+    for _method, _argument in (
+        ("__call__", "alpha"),
+        ("inverse", "y"),
+        ("delta_at", "epsilon"),
+        ("epsilon_at", "delta"),
+    ):
+        call(
+            f"bayes_dp.tradeoff.{_name}.{_method}",
+            getattr(_class(0.5), _method),
+            {_argument: 0.3},
+            **{_argument: POSITIVE if _argument == "epsilon" else FRACTION},
+        )
+call(
+    "bayes_dp.tradeoff.TradeOff",
+    tradeoff.TradeOff,
+    {"function": lambda alpha: 1 - alpha},
+    function=thing(
+        lambda alpha: 1 - alpha,
+        wrong=(None, lambda alpha: alpha, lambda alpha: "a", lambda alpha: 2 - alpha, lambda: 0),
+    ),
+)
+call(
+    "bayes_dp.tradeoff.require_symmetric",
+    tradeoff.require_symmetric,
+    {"f": GAUSSIAN},
+    f=thing(GAUSSIAN, wrong=(None, tradeoff.TradeOff(lambda a: np.maximum(0, 1 - a / 0.7)))),
+)
+
+# Simulated audits -----------------------------------------------------------------------------------------------------
+
+call(
+    "bayes_dp.calibrate.study",
+    calibrate.study,
+    {"audit": "one-run", "repetitions": 1, "progress": False},
+    accepts=False,
+    audit=one_of(*calibrate.AUDITS),
+    repetitions=whole(1),
+    p=number(0, 1, "()", 0.05),
+    seed=SEED,
+    progress=PROGRESS,
+)
+
+
+# The tests ------------------------------------------------------------------------------------------------------------
+
+MODULES = (bdp, audits, attacks, propensity, plots, planning, calibrate, region, tradeoff)
+MADE_BY_THE_PACKAGE = {  # results, which users are given and do not make, and what has no arguments to check
+    "InputError",
+    "Posterior",
+    "LowerBound",
+    "Comparison",
+    "Plan",
+    "Report",
+    "Falsification",
+    "Propensity",
+    "Needed",
+    "Row",
+    "Study",
+    "TradeOffFunction",
+    "Verdict",
+}
+ELSEWHERE = {  # arguments that another test has
+    "bayes_dp.estimate": {"settings"},
+    "bayes_dp.report": {"settings"},
+    "bayes_dp.gate": {"options"},
+    "bayes_dp.compare_likelihoods": {"settings"},
+    "bayes_dp.run_nuts": {"args", "keywords"},
+    "bayes_dp.ErrorCounts.from_rates": {"others"},
+    "bayes_dp.ErrorCounts.from_confusion": {"others"},
+}
+MODELS = {"bayes_model", "observe_counts"}  # parts of a NumPyro model; see tests/bayes/test_model.py
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    for module in MODULES:
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value) and name not in MADE_BY_THE_PACKAGE | MODELS:
+                yield f"{module.__name__}.{name}", value
+
+
+def test_every_public_callable_and_every_argument_is_in_the_table():
+    listed = {id(entry.function) for entry in CALLS.values()}
+    assert [name for name, value in public() if id(value) not in listed] == []
+    for name, entry in CALLS.items():
+        if name in dict(public()):
+            missing = (
+                set(inspect.signature(entry.function).parameters) - set(entry.arguments) - ELSEWHERE.get(name, set())
+            )
+            assert not missing, f"{name}: {missing}"
+
+
+def made(value: Any) -> Any:
+    return value.make() if isinstance(value, Later) else value
+
+
+def run(entry: Call, argument: str, value: Any) -> Any:
+    arguments = {name: made(given) for name, given in (entry.base | {argument: value}).items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return entry.function(**arguments)
+
+
+CASES = [(name, argument) for name, entry in CALLS.items() for argument in entry.arguments]
+
+
+@pytest.mark.parametrize(("name", "argument"), [case for case in CASES if CALLS[case[0]].accepts])
+def test_what_is_accepted(name: str, argument: str):
+    for value in CALLS[name].arguments[argument].good:
+        try:
+            run(CALLS[name], argument, value)
+        except Exception as error:
+            raise AssertionError(f"{name}({argument}={value!r}) is refused: {error!r}") from error
+        finally:
+            plt.close("all")
+
+
+@pytest.mark.parametrize(("name", "argument"), CASES)
+def test_what_is_refused(name: str, argument: str):
+    values = CALLS[name].arguments[argument]
+    wrong = []
+    for value in values.bad:
+        try:
+            run(CALLS[name], argument, value)
+        except InputError as error:
+            message = str(error)
+            if not any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in (argument, *values.names)):
+                wrong.append(f"{argument}={value!r:.60}: not named by {message!r}")
+            elif "\n" in message or len(message) > 400:
+                wrong.append(f"{argument}={value!r:.60}: not one short line: {message!r}")
+        except Exception as error:
+            wrong.append(f"{argument}={value!r:.60}: {type(error).__name__}: {error!s:.200}")
+        else:
+            wrong.append(f"{argument}={value!r:.60}: accepted")
+        plt.close("all")
+    assert not wrong, "\n".join((name, *wrong))

@@ -305,3 +305,27 @@ def test_the_hint_is_in_the_comparison():
     row = bdp.compare(counts(90, 100, 95, 100), 1e-3, names="clopper-pearson").rows[0]
     assert (row.valid, row.value) == (True, 0.0)
     assert "the opposite decisions" in row.reason
+
+
+@pytest.mark.parametrize("x", [0, 1, 2, 18, 19, 20])
+@pytest.mark.parametrize("y", [0, 1, 2, 28, 29, 30])
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_katz_adds_half_an_error_to_extreme_counts_only(x, y, two_sided):
+    """Written from the formula: an extreme count is 0 or all, and one less is none."""
+    found = intervals.katz(bdp.ErrorCounts(x, 20, y, 30), 0.01, confidence=0.9, two_sided=two_sided)
+    swapped = intervals.katz(bdp.ErrorCounts(y, 30, x, 20), 0.01, confidence=0.9, two_sided=two_sided)
+    assert (swapped.value, swapped.upper) == (found.value, found.upper)
+    if two_sided and x / 20 + y / 30 > 1:
+        x, y = 20 - x, 30 - y
+    half = 0.5 if x in (0, 20) or y in (0, 30) else 0.0
+    alpha, beta = (x + half) / (20 + 2 * half), (y + half) / (30 + 2 * half)
+    z = stats.norm.isf(0.1 / (4 if two_sided else 2))
+    low = high = 0.0
+    for a, m, b, n in ((alpha, 20, beta, 30), (beta, 30, alpha, 20)):
+        gap = 0.99 - b
+        if gap > 0:
+            spread = np.sqrt(b * (1 - b) / (n * gap**2) + (1 - a) / (m * a))
+            low = max(low, np.log(gap / a) - z * spread)
+            high = max(high, np.log(gap / a) + z * spread)
+    assert found.value == pytest.approx(low, abs=1e-12)
+    assert found.upper == (pytest.approx(high, abs=1e-12) if two_sided else np.inf)

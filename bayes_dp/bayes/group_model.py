@@ -11,8 +11,9 @@ as κ → 0 in groups of one the model is the ungrouped one.
 
 The four images of a layer's quadrilateral are images of a whole group: the centre is folded, the members with it, and
 the group's density is the sum over the four. A member's coordinates are centred where its counts and its group's centre
-agree that it is (`coordinates.share`): first the rate that is folded to the larger one, `high`, and then the other,
-whose bounds given `high` move slowly with it.
+agree that it is (`coordinates.share`): first the difference of its rates, and then its place on the line of that
+difference. The ends of that line move at most half as fast as the difference, where those of one rate given the other
+move up to e^ε times as fast, which makes walls at which trajectories diverge.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from bayes_dp.bayes.coordinates import LOGISTIC, Guess, locate, share
 from bayes_dp.bayes.groups import Members
 from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods import BINOMIAL, Array, Counts
+from bayes_dp.bayes.shared import strength_with
 
 __all__ = ["grouped_model", "log_normal_mass"]
 
@@ -45,13 +47,12 @@ def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: 
     Sites: "epsilon"; "strength" and "spread", where they have a prior; "alpha" and "beta" (n,), of the members.
     """
     epsilon = numpyro.sample("epsilon", prior_epsilon)
-    strength, spread = (
-        numpyro.sample(name, value) if isinstance(value, dist.Distribution) else jnp.asarray(value)
-        for name, value in (("strength", strength), ("spread", spread))
-    )
+    spread = numpyro.sample("spread", spread) if isinstance(spread, dist.Distribution) else jnp.asarray(spread)
     counts, group = members.counts, jnp.asarray(members.group)
     n = len(counts.x)
     total = Counts(*(jax.ops.segment_sum(jnp.asarray(column), group, g) for column in counts))
+    if isinstance(strength, dist.Distribution):
+        strength = strength_with(strength, total, epsilon)
     pairs = jax.ops.segment_sum(jnp.asarray(counts.n0) ** 2, group, g) / total.n0
     rate = (total.x + 1) / (total.n0 + 2)
     # The centre scatters around the pooled rates by κ²/J more than binomially.
@@ -63,11 +64,10 @@ def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: 
     guess_low, guess_high, low_sd, high_sd = _folded_with(total, group, counts)
     at = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (n, 2)))
     centre_low, centre_high = low[group], high[group]
-    b, log_slope_b = _between(at[:, 0], jnp.zeros(()), jnp.ones(()), *_agreed(centre_high, spread, guess_high, high_sd))
-    bottom, top = boundary(b, epsilon, delta), 1 - boundary(1 - b, epsilon, delta)
-    a, log_slope_a = _between(at[:, 1], bottom, top, *_agreed(centre_low, spread, guess_low, low_sd))
+    laws = _agreed(centre_low, spread, guess_low, low_sd), _agreed(centre_high, spread, guess_high, high_sd)
+    a, b, log_slope = _inside(at, *laws, epsilon, delta)
     log_member = norm.logpdf(a, centre_low, spread) + norm.logpdf(b, centre_high, spread) - log_cut[group]
-    numpyro.factor("members", jnp.sum(log_member + log_slope_a + log_slope_b) + jnp.sum(log_weight))
+    numpyro.factor("members", jnp.sum(log_member + log_slope) + jnp.sum(log_weight))
 
     alpha, beta = images(a, b)
     log_g = jax.ops.segment_sum(BINOMIAL.log_density(counts, alpha, beta), group, g)
@@ -128,6 +128,29 @@ def _agreed(centre: jax.Array, spread: jax.Array, guess: jax.Array, sd: jax.Arra
     """Mean and standard deviation of the product of the normal laws of the group and of the counts."""
     weight = spread**2 / (spread**2 + sd**2)
     return centre + weight * (guess - centre), sd * jnp.sqrt(weight)
+
+
+def _inside(
+    z: jax.Array,
+    low: tuple[jax.Array, jax.Array],
+    high: tuple[jax.Array, jax.Array],
+    epsilon: Array,
+    delta: Array | float,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Rates (a, b) in R(ε, δ) at coordinates z (n, 2), and log |d(a, b)/dz|; each (n,).
+
+    `low` and `high` are means and standard deviations of normal laws of a and b. Given b − a, both are normal still.
+    """
+    (low_mean, low_sd), (high_mean, high_sd) = low, high
+    both = jnp.hypot(low_sd, high_sd)
+    difference = high_mean - low_mean
+    width, log_slope_width = _between(z[:, 0], -jnp.ones(()), jnp.ones(()), difference, both)
+    least = jnp.maximum(0.0, 1 - delta - jnp.abs(width)) * jax.nn.sigmoid(-epsilon)  # of a and b
+    bottom, top = least + jnp.maximum(0.0, -width), 1 - least - jnp.maximum(0.0, width)
+    mean = low_mean - (low_sd / both) ** 2 * (width - difference)
+    a, log_slope_a = _between(z[:, 1], bottom, top, mean, low_sd * high_sd / both)
+    a, b = (jnp.clip(rate, 0.0, 1.0) for rate in (a, a + width))  # against rounding
+    return a, b, log_slope_width + log_slope_a
 
 
 def _between(

@@ -31,7 +31,7 @@ from bayes_dp.bayes.likelihoods import Array, Counts
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.bayes.residuals import locate_normal
-from bayes_dp.bayes.shared import TAU_SCALE, correlations, possible_tau
+from bayes_dp.bayes.shared import TAU_SCALE, correlations, possible_tau, strength_with
 from bayes_dp.checks import InputError
 from bayes_dp.data import ErrorCounts
 
@@ -51,14 +51,15 @@ def bayes_model(
 ) -> None:
     """The model of `bayes_dp.estimate`, with its arguments: what `method="nuts"` samples.
 
-    Sites: "epsilon"; "strength", if free; "tau" and "rho", where the likelihood has them; and those of
-    `observe_counts`.
+    Sites: "epsilon"; "strength", if free, a function of the coordinate "strength_place"; "tau" and "rho", where the
+    likelihood has them; and those of `observe_counts`.
     """
     epsilon = numpyro.sample("epsilon", _prior("epsilon", prior_epsilon))
     if isinstance(strength, str) and strength != "free":
         raise InputError(f"strength must be 'free' or a number in [0, 1), not {strength!r:.80}")
     if isinstance(strength, str):
-        strength = jnp.asarray(numpyro.sample("strength", _prior("strength", prior_strength)))
+        columns = counts if isinstance(counts, Counts) else Counts.of(counts)
+        strength = strength_with(_prior("strength", prior_strength), columns, epsilon)
     law = _own(likelihood) if isinstance(likelihood, Likelihood) else likelihood
     observe_counts(counts, epsilon, delta, strength, law)
 

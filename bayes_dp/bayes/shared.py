@@ -1,4 +1,9 @@
-"""NumPyro sites of the parameters τ and ρ that all bases share, in coordinates without bounds.
+"""NumPyro sites of the parameters s, τ and ρ that all bases share, in coordinates without bounds.
+
+The levels m of the bases, log gap/low of their folded rates, exceed sε, about. So the density falls within the error of
+the counts where sε comes to the least level, but towards s = 0 nothing holds it. In logit s that is a long tail beside
+a steep wall, and trajectories that come out of the tail run far into the wall and diverge. The coordinate is therefore
+linear in log(1 + sε/m): in sε up to the least level, in log sε beyond it, and logarithmic near the ends of the range.
 
 The range of ρ depends on τ. The range of Kupper and Haseman's τ depends on the rates: outside of it some number of
 errors would have a negative probability. With a = α or β and N the runs, for all k = 0..N,
@@ -15,17 +20,31 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from numpyro.distributions import constraints
 
-from bayes_dp.bayes.coordinates import share
+from bayes_dp.bayes.coordinates import Guess, share
 from bayes_dp.bayes.correlated import BIVARIATE_NORMAL, KUPPER_HASEMAN
 from bayes_dp.bayes.likelihoods import Array, Counts
 
-__all__ = ["TAU_SCALE", "correlations", "possible_tau"]
+__all__ = ["TAU_SCALE", "correlations", "possible_tau", "strength_with"]
 
 TAU_SCALE = 0.005  # of the logistic law close to the prior of τ, of standard deviation 0.01
+_STRENGTH_SCALE = 0.1  # of the logistic law whose tail is that of log(1 + sε/m) at s = 0
+
+
+def strength_with(prior: Any, counts: Counts, epsilon: Array | float) -> jax.Array:
+    """A site for s, with its prior, in the coordinate that suits the counts."""
+    low, high = (jnp.asarray(getattr(prior.support, f"{end}_bound", k)) for k, end in enumerate(("lower", "upper")))
+    unit = _least_level(counts) / epsilon
+    bottom, top = jnp.log1p(low / unit), jnp.log1p(high / unit)
+    y, log_slope = _placed("strength", bottom, top, bottom, _STRENGTH_SCALE)
+    length, number = high - low, np.finfo(np.float64)
+    s = jnp.clip(unit * jnp.expm1(y), low + length * number.tiny, high - length * number.eps)  # against rounding
+    numpyro.factor("strength_prior", prior.log_prob(s) + log_slope + y + jnp.log(unit))
+    return jnp.asarray(numpyro.deterministic("strength", s))
 
 
 def correlations(likelihood: Any, counts: Counts) -> tuple[jax.Array, ...]:
@@ -57,10 +76,28 @@ def possible_tau(counts: Counts, alpha: jax.Array, beta: jax.Array) -> jax.Array
 
 def _between(name: str, low: jax.Array, high: jax.Array, scale: jax.Array | float) -> jax.Array:
     """A parameter on (low, high), with the density 1 on it: a coordinate that is linear around 0 at this scale."""
+    value, log_slope = _placed(name, low, high, 0.0, scale)
+    numpyro.factor(f"{name}_slope", log_slope)
+    return jnp.asarray(numpyro.deterministic(name, value))
+
+
+def _placed(
+    name: str, low: jax.Array, high: jax.Array, centre: jax.Array | float, scale: jax.Array | float
+) -> tuple[jax.Array, jax.Array]:
+    """A number on (low, high), by a coordinate that is linear around `centre` at this scale, and its log slope."""
     z = numpyro.sample(f"{name}_place", dist.ImproperUniform(constraints.real, (), ()))
-    t, log_slope = share(z, low / scale, (high - low) / scale)
-    numpyro.factor(f"{name}_slope", log_slope + jnp.log(high - low))
-    return jnp.asarray(numpyro.deterministic(name, low + (high - low) * t))
+    t, log_slope = share(z, (low - centre) / scale, (high - low) / scale)
+    return low + (high - low) * t, log_slope + jnp.log(high - low)
+
+
+def _least_level(counts: Counts) -> jax.Array:
+    """The least of the bases' levels by their counts, none of which counts for less than its standard error."""
+    x, n0, y, n1 = (jnp.asarray(column) for column in counts)
+    # Laws that draw numbers of errors that are not counts may give some beyond the runs.
+    guess = Guess.of(Counts(jnp.clip(x, 0.0, n0), n0, jnp.clip(y, 0.0, n1), n1))
+    gap = 1 - guess.high
+    error = jnp.hypot(guess.low_sd / guess.low, guess.high_sd / gap)
+    return jnp.min(jnp.maximum(jnp.log(gap / guess.low), error))
 
 
 def _lowest(counts: Counts) -> jax.Array:

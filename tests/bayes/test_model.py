@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
+import numpyro.distributions as dist
 import pytest
 from numpyro.infer.util import log_density
 from scipy import stats
@@ -17,7 +18,7 @@ from bayes_dp.bayes.correlated import LIKELIHOODS
 from bayes_dp.bayes.cubature import log_marginal
 from bayes_dp.bayes.likelihoods import Counts
 from bayes_dp.bayes.model import bayes_model, observe_counts
-from bayes_dp.bayes.shared import correlations
+from bayes_dp.bayes.shared import correlations, strength_with
 
 # The trapezoidal rule, which is exact to many digits for smooth densities that vanish at both ends.
 STEP = 0.4
@@ -117,7 +118,7 @@ def test_a_normal_law_may_be_given_counts_beyond_its_runs():
     """As it draws them itself, in simulations."""
     counts = Counts(*(np.array(v) for v in ([-0.7, 3.0], [20.0, 20.0], [31.2, -0.1], [30.0, 30.0])))
     model = partial(bayes_model, counts, 0.01, likelihood="bivariate_normal")
-    at = {"places": jnp.ones((2, 2)), "tau_place": 1.0, "rho_place": 0.5, "epsilon": 1.0, "strength": 0.5}
+    at = {"places": jnp.ones((2, 2)), "tau_place": 1.0, "rho_place": 0.5, "epsilon": 1.0, "strength_place": 0.5}
     found, slopes = jax.value_and_grad(lambda one: log_density(model, (), {}, one)[0])(jax.tree.map(jnp.asarray, at))
     assert np.isfinite(found)
     assert all(np.isfinite(slope).all() for slope in slopes.values())
@@ -143,6 +144,30 @@ def test_places_of_the_shared_parameters_have_their_prior(name):
         assert found == pytest.approx(expected, abs=1e-6), power
 
 
+STRENGTH_PRIORS = [dist.Beta(1, 1), dist.Beta(2, 5), dist.Uniform(0.2, 0.7)]
+
+
+@pytest.mark.parametrize("prior", STRENGTH_PRIORS, ids=lambda prior: type(prior).__name__)
+@pytest.mark.parametrize("base", [*BASES, (50, 100, 50, 100), (0, 10_000, 5000, 10_000)])
+def test_places_of_the_strength_have_its_prior(prior, base):
+    """Whatever ε is, and wherever the least level of the bases: the moments of s."""
+
+    def model(epsilon, power):
+        s = strength_with(prior, columns(*base), epsilon)
+        numpyro.factor("moment", power[0] * jnp.log(s) + power[1] * jnp.log1p(-s))
+
+    line = np.arange(-60, 120, 0.05)
+    integral = integrator(model, 0.05)
+    s = (np.arange(200_000) + 0.5) / 200_000
+    low, high = float(prior.support.lower_bound), float(prior.support.upper_bound)
+    s = low + (high - low) * s
+    density = np.exp(np.asarray(prior.log_prob(s))) * (high - low)
+    for epsilon, power in itertools.product((0.01, 2.0, 9.0), ((0, 0), (1, 0), (0, 2))):
+        wanted = np.log(np.mean(density * s ** power[0] * (1 - s) ** power[1]))
+        found = integral((epsilon, power), {"strength_place": line})
+        assert found == pytest.approx(wanted, abs=1e-4), (epsilon, power)
+
+
 def test_place_of_a_parameter_whose_range_depends_on_the_rates():
     """Kupper and Haseman's law: the whole model, at one ε and s."""
     base, delta, epsilon, s = (2, 6, 3, 7), 0.01, 1.2, 0.4
@@ -152,10 +177,10 @@ def test_place_of_a_parameter_whose_range_depends_on_the_rates():
         "places": np.stack([z0, z1], axis=-1)[:, None],
         "tau_place": place,
         "epsilon": np.full(place.size, epsilon),
-        "strength": np.full(place.size, s),
     }
     counts = bdp.ErrorCounts([base[0]], base[1], [base[2]], base[3])
-    found = integrator(partial(bayes_model, counts, likelihood="kupper_haseman"), 0.4)((delta,), values)
+    model = partial(bayes_model, counts, strength=s, likelihood="kupper_haseman")
+    found = integrator(model, 0.4)((delta,), values)
     rng, size = np.random.default_rng(0), 2_000_000
     alpha, beta = region.sample(epsilon, delta, s, size, rng).T
     tau = stats.truncnorm.rvs((-1 / 6) / 0.01, 100, scale=0.01, size=size, random_state=rng)

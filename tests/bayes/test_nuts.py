@@ -43,6 +43,15 @@ def test_bundled_data(data):
     assert max(sampled.diagnostics["rhat"].values()) < 1.01
 
 
+def test_no_trajectory_diverges_on_the_bases_of_the_readme():
+    """With these seeds each run had one where s was sampled by its logit."""
+    counts = bdp.ErrorCounts([12, 8, 20, 15, 5, 30], 100, [55, 70, 41, 60, 88, 38], 100)
+    for seed in (2, 7, 10):
+        sampled = bdp.estimate(counts, 1e-3, method="nuts", seed=seed, progress=False)
+        assert sampled.diagnostics["divergences"] == 0, seed
+        assert sampled.diagnostics["ess_tail"]["epsilon"] > 600
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial", "kupper_haseman"])
 def test_correlated_counts_against_weighted_draws_from_the_prior(name):

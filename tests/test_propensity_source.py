@@ -11,7 +11,7 @@ from scipy.special import expit
 import bayes_dp as bdp
 from bayes_dp.attacks.shifted import call_members
 from bayes_dp.audits import zero_run
-from bayes_dp.audits.zero_run import ESTIMATED, LEARNED_FOR_EXACT
+from bayes_dp.audits.zero_run import NOT_BOOTSTRAPPED
 from bayes_dp.propensity import bootstrap, fit, known
 from bayes_dp.propensity_source import GIVEN, named, worst
 
@@ -93,7 +93,7 @@ def test_the_same_number_from_all():
     counts = table.counts(0.5)
     row = bdp.compare(counts, 0.0, scores=table, names=["zero-run"]).rows[0]
     assert row.value == value
-    assert row.valid
+    assert not row.valid
     resampled = bootstrap(LEARNED, SCORE, choice=50, replicates=39)
     assert (
         resampled.provenance.settings["propensity"] == zero_run(table).provenance.settings["propensity"] == "cautious"
@@ -102,32 +102,38 @@ def test_the_same_number_from_all():
 
 def test_a_bound_from_learned_propensities_says_so():
     found = zero_run(LEARNED.table(SCORE))
-    assert found.valid
-    assert ESTIMATED in found.warnings
+    assert found.invalid == NOT_BOOTSTRAPPED
     assert LEARNED.falsification.statement() in found.assumptions
     assert any(text.startswith("Propensities were learned by logistic regression") for text in found.assumptions)
     assert found.details["propensities"]["p_value"] == LEARNED.falsification.p_value
     assert json.loads(json.dumps(found.to_dict()))["details"]["propensities"]["source"] == "learned"
     given = zero_run(bdp.GuessTable(SCORE, MEMBER, LEARNED.values))
     assert "propensities" not in given.details
-    assert ESTIMATED not in given.warnings
+    assert given.valid
     bare = zero_run(bdp.GuessTable(SCORE, MEMBER, LEARNED.values, propensity_source="learned"))
-    assert ESTIMATED in bare.warnings
+    assert bare.invalid == NOT_BOOTSTRAPPED
     assert "Propensities were learned, the table does not say how." in bare.assumptions
 
 
-@pytest.mark.parametrize(
-    ("question", "unfit"),
-    [({}, True), ({"delta": 1e-5}, False), ({"directional": False}, False), ({"family": "gaussian"}, False)],
-)
-def test_learned_propensities_are_not_exact(question, unfit):
-    """Where a bound is for exact propensities only; the other forms allow for some error anyway."""
-    found = zero_run(LEARNED.table(SCORE), propensity="exact", **question)
-    assert (LEARNED_FOR_EXACT in found.invalid) == unfit
-    assert found.valid != unfit
-    assert zero_run(LEARNED.table(SCORE), **question).valid
-    assert zero_run(known(LEARNED.values, MEMBER).table(SCORE), propensity="exact", **question).valid
-    assert bootstrap(LEARNED, SCORE, replicates=39, choice=50, propensity="exact").valid
+@pytest.mark.parametrize("question", [{}, {"delta": 1e-5}, {"directional": False}, {"family": "gaussian"}])
+@pytest.mark.parametrize("trust", ["cautious", "exact"])
+def test_learned_propensities_need_a_bootstrap(question, trust):
+    assert zero_run(LEARNED.table(SCORE), propensity=trust, **question).invalid == NOT_BOOTSTRAPPED
+    assert zero_run(known(LEARNED.values, MEMBER).table(SCORE), propensity=trust, **question).valid
+    assert bootstrap(LEARNED, SCORE, replicates=39, choice=50, propensity=trust, **question).valid
+
+
+def test_whoever_guesses_where_learned_propensities_err_shows_a_leak_that_is_none():
+    """The score is the true log-odds; nothing leaks."""
+    above = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(1000, 20))
+        member = rng.random(1000) < expit(x[:, 0])
+        found = zero_run(fit(x, member, seed=seed).table(x[:, 0]), choice=100, seed=seed)
+        above += found.value > 0
+        assert not found.valid
+    assert above >= 3
 
 
 @pytest.mark.parametrize("question", [{}, {"delta": 1e-5}, {"family": "gaussian"}, {"form": "compositional"}])

@@ -49,7 +49,7 @@ from bayes_dp.result import Provenance
 from bayes_dp.table import show
 from bayes_dp.tradeoff import Gaussian
 
-__all__ = ["ESTIMATED", "FAR", "Trust", "cautions", "resting_on", "trusted", "uniforms", "zero_run"]
+__all__ = ["ESTIMATED", "FAR", "NOT_BOOTSTRAPPED", "Trust", "cautions", "resting_on", "trusted", "uniforms", "zero_run"]
 
 FloatArray = NDArray[np.float64]
 AnyForm = Literal["untampered", "tampered", "compositional"]
@@ -58,8 +58,9 @@ Trust = Literal["cautious", "exact"]
 ESTIMATED = (
     "Learned propensities have an error of their own, which a bound from them knows of only if it is bootstrapped."
 )
-LEARNED_FOR_EXACT = (
-    'The bound holds for exact propensities, and these were learned: leave out propensity="exact", or bootstrap.'
+NOT_BOOTSTRAPPED = (
+    "The propensities were learned, and whoever guesses where they err shows a leak that is none: bootstrap"
+    " (propensity.bootstrap, or --bootstrap 600) for a bound that knows of their error."
 )
 FAR = 0.01  # propensities below this or above 1 − this: the features alone all but decide
 
@@ -86,7 +87,7 @@ def zero_run(
     Parameters
     ----------
     guesses : a table of scores with propensities, or what `attacks.call_members` made of one. Where these were learned,
-        the table knows it, and the result says what is known of them; if they were rejected, it is not valid.
+        the table knows it, and the result says what is known of them and is not valid: see `propensity.bootstrap`.
     delta : of (ε, δ)-DP, by default 0. For the family "gaussian" the bound is on μ, or on ε at `delta` if it is given.
     form : one of the forms above; by default the tightest that is valid.
     directional : whether a guess against its propensity goes without a discount; False is as in the paper.
@@ -164,25 +165,22 @@ def zero_run(
         details=details,
         at=lambda d: zero_run(calls, d, **settings),
     )
-    exact = chosen == "untampered" and directional and propensity == "exact"
-    return resting_on(bound, calls.table.source, exact=exact)
+    return resting_on(bound, calls.table.source)
 
 
-def resting_on(
-    bound: LowerBound, source: PropensitySource, *, exact: bool = False, bootstrapped: bool = False
-) -> LowerBound:
+def resting_on(bound: LowerBound, source: PropensitySource, *, bootstrapped: bool = False) -> LowerBound:
     """The bound with all that is to be said of the propensities that it was made with, by where they come from.
 
-    `exact` says whether the bound holds for exact propensities only, `bootstrapped` whether their error is in it.
+    `bootstrapped` says whether the error of learned ones is in the bound. If it is not, the bound is not valid: the
+    adversary may guess just those examples whose propensities err in its favour.
     """
     if source.name == "given":
         return bound
-    unfit = LEARNED_FOR_EXACT if exact and not bootstrapped else ""
     return replace(
         bound,
         assumptions=(*bound.assumptions, *source.assumptions),
-        invalid=joined(bound.invalid, source.objection, unfit),
-        warnings=(*source.warnings, *bound.warnings, *([] if bootstrapped else [ESTIMATED])),
+        invalid=joined(bound.invalid, source.objection or ("" if bootstrapped else NOT_BOOTSTRAPPED)),
+        warnings=(*source.warnings, *bound.warnings),
         details={**bound.details, "propensities": {"source": source.name, **(source.test or {})}},
     )
 

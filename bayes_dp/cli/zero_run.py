@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+_REPLICATES = 600
+
 _EPILOG = """\b
 FILE has one row per example of the audit:
   score,member,propensity
@@ -48,7 +50,7 @@ Examples:
   bayes-dp audit zero-run scores.csv
   bayes-dp audit zero-run scores.csv --delta 1e-5 --guesses 100,200,400
   bayes-dp audit zero-run scores.csv --family gaussian --delta 1e-5
-  bayes-dp audit zero-run scores.csv --features features.npy --bootstrap 600
+  bayes-dp audit zero-run scores.csv --features features.npy
   bayes-dp audit zero-run all.csv --features all.csv --feature-columns age,site
 With --features the column propensity is not needed: propensities are learned,
 from a file with a row of features for each row of FILE.
@@ -151,15 +153,16 @@ def zero_run(
         typer.Option(
             parser=whole,
             metavar="K",
-            help="With --features: reckon with the error of the propensities, by so many draws, such as 600.",
+            help="With --features: allow for the error of the propensities, by so many draws (600 by default); 0 does"
+            " not, and then the bound is not valid.",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="With --bootstrap: how many processes.")
+        int | None, typer.Option(parser=whole, metavar="N", help="With --features: how many processes draw.")
     ] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="With --bootstrap: keep finished draws here, to go on after a stop."),
+        typer.Option(metavar="FILE", help="With --features: keep finished draws here, to go on after a stop."),
     ] = None,
     guesses: Numbers = None,
     choice: How = None,
@@ -191,10 +194,10 @@ def zero_run(
         ("--feature-columns", feature_columns, features, "--features"),
         ("--categories", categories, features, "--features"),
         ("--bootstrap", bootstrap, features, "--features"),
-        ("--jobs", jobs, bootstrap, "--bootstrap"),
-        ("--checkpoint", checkpoint, bootstrap, "--bootstrap"),
+        ("--jobs", jobs, bootstrap != 0 and features, "--features and a bootstrap"),
+        ("--checkpoint", checkpoint, bootstrap != 0 and features, "--features and a bootstrap"),
     ):
-        if given is not None and needed is None:
+        if given is not None and not needed:
             raise InputError(f"{option} is for audits with {other}")
     if checkpoint is not None:
         check_writable(checkpoint)
@@ -209,8 +212,9 @@ def zero_run(
             "confidence": confidence, "seed": seed,
         }  # fmt: skip
         learned = _from_features(
-            table, file, (features, group, feature_columns, categories), settings, bootstrap, jobs, checkpoint
-        )
+            table, file, (features, group, feature_columns, categories), settings,
+            _REPLICATES if bootstrap is None else bootstrap, jobs, checkpoint,
+        )  # fmt: skip
         return report({"all": learned}, as_json, fail_above)
     if table.propensity is None:
         raise InputError(
@@ -245,7 +249,7 @@ def _from_features(
     file: str,
     features: tuple[str, str | None, str | None, str | None],
     settings: dict[str, Any],
-    replicates: int | None,
+    replicates: int,
     jobs: int | None,
     checkpoint: str | None,
 ) -> LowerBound:
@@ -257,7 +261,7 @@ def _from_features(
     if table.base is not None and len(set(table.base)) > 1:
         raise InputError(f"{file} must have one base for --features, not {len(set(table.base))}")
     learned = learned_for(table, file, *features, settings["seed"])
-    if replicates is None:
+    if replicates == 0:
         return bound(learned.table(table.score), **settings)
     try:
         return bootstrapped(learned, table.score, replicates=replicates, n_jobs=jobs, checkpoint=checkpoint, **settings)

@@ -19,6 +19,7 @@ from tests.propensity.test_bootstrap import stop_after
 
 SCORE = MEMBER + np.random.default_rng(1).normal(size=N)
 SMALL = ("--features", "features.csv", "--group", "patient", "--guesses", "80")
+PLAIN = ("--bootstrap", "0")
 PI = fit(FRAME, MEMBER, groups=PATIENT, seed=2)
 
 
@@ -39,7 +40,7 @@ def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_features_without_a_bootstrap(capsys):
-    code, out, _ = run(capsys, *SMALL, "--seed", "2", "--json")
+    code, out, _ = run(capsys, *SMALL, *PLAIN, "--seed", "2", "--json")
     found = json.loads(out)
     expected = bdp.audits.zero_run(PI.table(SCORE), choice=Fixed(80), seed=2)
     assert (code, found["value"], found["details"]) == (0, expected.value, expected.to_dict()["details"])
@@ -48,7 +49,8 @@ def test_features_without_a_bootstrap(capsys):
         *expected.assumptions, same, "Columns of features.csv that were not taken for features: 'member'."
     }  # fmt: skip
     assert found["warnings"] == list(expected.warnings)
-    assert any(text.startswith("Learned propensities have an error of their own") for text in found["warnings"])
+    assert (found["valid"], found["invalid"]) == (False, expected.invalid)
+    assert found["invalid"].startswith("The propensities were learned, and whoever guesses where they err")
     assert any(text.startswith("Propensities were learned by logistic") for text in found["assumptions"])
 
 
@@ -87,7 +89,7 @@ def test_rejected_propensities_make_the_bound_invalid(capsys):
     member = rng.random(2000) < 1 / (1 + np.exp(-2 * x[:, 0] * x[:, 1]))
     bdp.GuessTable(rng.normal(size=2000), member).to_csv("scores.csv")
     np.save("bent.npy", x)
-    code, out, err = run(capsys, "--features", "bent.npy")
+    code, out, err = run(capsys, "--features", "bent.npy", *PLAIN)
     assert code == 1
     assert "NOT VALID: The propensities are REJECTED (p = " in out
     assert err == "bayes-dp: the memberships contradict the propensities, so the bound is not valid\n"
@@ -104,22 +106,19 @@ def test_rejected_propensities_make_the_bound_invalid(capsys):
     assert "NOT VALID: The table says that its propensities were REJECTED" in out
 
 
-def test_exact_propensities_are_not_learned_ones(capsys):
-    code, out, _ = run(capsys, *SMALL, "--propensity", "exact", "--json")
+def test_the_error_of_propensities_is_in_the_bound_by_default(capsys):
+    code, out, _ = run(capsys, *SMALL, "--seed", "2", "--json")
     found = json.loads(out)
-    assert (code, found["valid"]) == (0, False)
-    assert found["invalid"].startswith("The bound holds for exact propensities, and these were learned")
-    assert (
-        found["value"]
-        == bdp.audits.zero_run(fit(FRAME, MEMBER, groups=PATIENT).table(SCORE), choice=80, propensity="exact").value
-    )
+    assert (code, found["valid"]) == (0, True)
+    assert found["value"] == bootstrap(PI, SCORE, choice=Fixed(80), seed=2).value
 
 
 def test_faults(capsys):
     assert "--bootstrap is for audits with --features" in fault(capsys, "--bootstrap", "39")
     assert "--group is for audits with --features" in fault(capsys, "--group", "patient")
-    assert "--jobs is for audits with --bootstrap" in fault(capsys, *SMALL, "--jobs", "2")
-    assert "--checkpoint is for audits with --bootstrap" in fault(capsys, *SMALL, "--checkpoint", "c.json")
+    for option in (("--jobs", "2"), ("--checkpoint", "c.json")):
+        assert f"{option[0]} is for audits with --features and a bootstrap" in fault(capsys, *SMALL, *PLAIN, *option)
+        assert f"{option[0]} is for audits with --features and a bootstrap" in fault(capsys, *option)
     assert "must have a column propensity" in fault(capsys)
     for option in ("--derandomised", "--form compositional", "--overlap 0.3", "--shift-delta 0.1"):
         assert "--features is for the untampered form" in fault(capsys, *SMALL, *option.split())
@@ -128,7 +127,7 @@ def test_faults(capsys):
 
 
 def assumed(capsys, *arguments):
-    code, out, _ = run(capsys, *arguments, "--guesses", "80", "--json")
+    code, out, _ = run(capsys, *arguments, *PLAIN, "--guesses", "80", "--json")
     assert code == 0
     return json.loads(out)["value"]
 
@@ -146,7 +145,7 @@ def test_columns_of_scores_are_no_features(capsys):
     ):
         table.to_csv("all.csv", index=False)
         code = cli.main(
-            ("audit", "zero-run", "all.csv", "--features", "all.csv", *options, "--guesses", "80", "--json")
+            ("audit", "zero-run", "all.csv", "--features", "all.csv", *options, *PLAIN, "--guesses", "80", "--json")
         )
         out, err = capsys.readouterr()
         found = json.loads(out)
@@ -185,7 +184,7 @@ def test_rows_are_joined_by_id(capsys, kind):
     more.to_parquet("features.parquet")
     names = {"csv": ("scores.csv", "features.csv"), "json": ("scores.json", "features.csv")}
     first, second = names.get(kind, ("scores.csv", "features.parquet"))
-    code = cli.main(("audit", "zero-run", first, "--features", second, "--guesses", "80", "--json"))
+    code = cli.main(("audit", "zero-run", first, "--features", second, *PLAIN, "--guesses", "80", "--json"))
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert (code, found["value"]) == (0, bdp.audits.zero_run(fit(FRAME, MEMBER).table(SCORE), choice=Fixed(80)).value)

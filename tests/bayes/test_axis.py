@@ -15,8 +15,8 @@ from bayes_dp.bayes.marginal import MarginalLikelihood
 THREE = bdp.ErrorCounts([12, 8, 20], 100, [55, 70, 41], 100)
 SINGLE = bdp.ErrorCounts([1], 1, [0], 1)
 AROUND = np.linspace(-9, 9, 25)
-EPSILON = np.concatenate([[0.0], np.geomspace(1e-5, 0.1, 8), np.linspace(0.1, 6, 24)[1:], np.geomspace(6, 60, 10)[1:]])
-STRENGTH = np.linspace(0.0, 1.0, 13)
+EPSILON = np.concatenate([[0.0], np.geomspace(1e-5, 0.1, 8), np.linspace(0.1, 6, 48)[1:], np.geomspace(6, 60, 10)[1:]])
+STRENGTH = np.linspace(0.0, 1.0, 40)
 
 
 def mixture(support, *parts):

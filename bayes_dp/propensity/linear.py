@@ -6,10 +6,15 @@
     any other classifier                          the features and the log-odds that it gives, which were learned
 
 Only the last depends on memberships. A step that cannot be fitted without them makes a pipeline such a classifier.
+
+Columns are replaced by an orthogonal basis of their span, in which the same log-odds are linear. Else the little that
+is taken off the likelihood for large coefficients would rule out the truth where it lies in a small difference of
+columns, as with the start and the end of something whose length matters, or with powers of a year.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +30,15 @@ __all__ = ["Linear", "linear"]
 
 Floats = NDArray[np.float64]
 
+_NONE = 1e-10  # size of a direction, relative to the largest one
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Columns of the audited examples (n, d), and of those to learn from (N, d), with the memberships of these (N,).
 
-    They have unit size, and the last is 1. `of` says what they are, `invalid` why a region in them proves nothing.
+    They are orthogonal over all examples and of unit size, and the last is 1. `of` says what they are, `invalid` why a
+    region in them proves nothing.
     """
 
     audited: Floats
@@ -46,15 +54,22 @@ def linear(origin: Origin) -> Linear:
     rows = np.unique(np.concatenate([task.training(target) for target in task.targets]))
     matrix, of = _columns(origin)
     if matrix is not None:
-        x = standardised(matrix)
+        x = _orthogonal(matrix)
         return Linear(x[:n], x[rows], task.member[rows], of)
     name = origin.learner.name
-    x = standardised(np.column_stack([origin.features[:n], special.logit(origin.first.values)]))
+    x = _orthogonal(np.column_stack([origin.features[:n], special.logit(origin.first.values)]))
     return Linear(
         x, x, task.member[:n], f"the features and the log-odds of {name}",
         f"How far {name} may be from the truth is not known: the bound holds only if the true log-odds are linear in"
         " the features and in the log-odds that it gives.",
     )  # fmt: skip
+
+
+def _orthogonal(matrix: Floats) -> Floats:
+    """A basis of what the columns (N, d) and 1 span: orthogonal, of mean 0 and unit size, and 1 as the last."""
+    left, sizes, _ = np.linalg.svd(standardised(matrix)[:, :-1], full_matrices=False)
+    kept = left[:, sizes > _NONE * sizes[:1]]  # what is dropped is rounding
+    return np.column_stack([math.sqrt(len(kept)) * kept, np.ones(len(kept))])
 
 
 def _columns(origin: Origin) -> tuple[Floats | None, str]:

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 _STEPS = 100
 _NEAR = 1e-7  # of the squared Newton decrement: the step that starts below it ends at about its square
-_KAPPA = 1e-3  # as features have unit size
+_KAPPA = 1e-6  # of features of unit size: those with outliers have large true coefficients
 _ROUNDS = 50  # of Firth's weights
 _STILL = 1e-3  # change of the log-odds in the last of them
 

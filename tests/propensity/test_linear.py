@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 from bayes_dp.propensity import fit
 from bayes_dp.propensity.linear import linear
+from bayes_dp.propensity.region import regression
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 2)) * [1, 100] + [5, 0]
@@ -25,10 +26,19 @@ def columns(estimator, **settings):
     return linear(fit(X, MEMBER, estimator=estimator, **settings).origin)
 
 
+def spans(x, matrix):
+    """Whether x is an orthogonal basis of the columns of the matrix and 1, and these are columns of unit size."""
+    n = len(x)
+    np.testing.assert_allclose(x.T @ x / n, np.eye(x.shape[1]), atol=1e-9)
+    np.testing.assert_array_equal(x[:, -1], 1)
+    unit = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0)
+    np.testing.assert_allclose(x @ (x.T @ unit) / n, unit, atol=1e-9)
+    return x.shape[1] == np.linalg.matrix_rank(np.column_stack([unit, np.ones(n)]))
+
+
 def same(found, matrix):
-    """Columns of the matrix, of unit size, and 1."""
-    expected = np.column_stack([(matrix - matrix.mean(axis=0)) / matrix.std(axis=0), np.ones(len(matrix))])
-    np.testing.assert_allclose(found.audited, expected, atol=1e-9)
+    """Whether a region in these columns is one in those of the matrix."""
+    assert spans(found.audited, matrix)
     np.testing.assert_array_equal(found.learned_from, found.audited)
     np.testing.assert_array_equal(found.member, MEMBER)
     return not found.invalid
@@ -78,11 +88,36 @@ def test_with_training_data_the_region_is_theirs():
     found = linear(fit(X[:100], MEMBER[:100], training=training).origin)
     assert found.audited.shape == (100, 3)
     np.testing.assert_array_equal(found.member, MEMBER[100:])
-    np.testing.assert_allclose(
-        np.vstack([found.audited, found.learned_from])[:, :2], (X - X.mean(axis=0)) / X.std(axis=0), atol=1e-9
-    )
+    assert spans(np.vstack([found.audited, found.learned_from]), X)
     trees = linear(fit(X[:100], MEMBER[:100], training=training, estimator=RandomForestClassifier(5)).origin)
     np.testing.assert_array_equal(
         trees.member, MEMBER[:100]
     )  # what a forest says of its own training data is no column
     assert trees.audited.shape == trees.learned_from.shape == (100, 4)
+
+
+def test_log_odds_in_a_small_difference_of_columns():
+    """Where the start and the end are given, and the length matters, the likelihood is that of start and length."""
+    rng = np.random.default_rng(1)
+    start, length = rng.normal(size=(2, 500))
+    member = rng.random(500) < 1 / (1 + np.exp(-length))
+
+    def highest(*features):
+        found = linear(fit(np.column_stack(features), member).origin)
+        assert found.audited.shape[1] == 3
+        return regression(found.learned_from, found.member).highest
+
+    expected = highest(start, length)
+    assert highest(start, start + 1e-3 * length) == pytest.approx(expected, abs=1e-4)
+    assert highest(start, start + 1e-6 * length) == pytest.approx(expected, abs=1e-4)
+    assert highest(start, length, 2 * start - 1, np.full(500, 3.0)) == pytest.approx(expected, abs=1e-4)
+
+
+def test_outliers_do_not_rule_out_the_truth():
+    """A feature with a few values of thousands, which has a coefficient of hundreds per standard deviation."""
+    rng = np.random.default_rng(2)
+    x = np.exp(3 * rng.normal(size=(700, 1)))
+    odds = x[:, 0] - 1
+    found = linear(fit(x, rng.random(700) < 1 / (1 + np.exp(-odds))).origin)
+    truth = np.linalg.lstsq(found.audited, odds, rcond=None)[0]
+    assert regression(found.learned_from, found.member).ratio(truth) < 12

@@ -70,12 +70,12 @@ def test_platt_is_finite_where_the_decision_values_tell_all():
 
 def by_hand(x, member, beta):
     chance = expit(x @ beta)
-    return np.sum(np.log(np.where(member, chance, 1 - chance))) - 0.0005 * np.sum(beta**2)
+    return np.sum(np.log(np.where(member, chance, 1 - chance))) - 0.5e-6 * np.sum(beta**2)
 
 
 def penalised(x, member, beta):
     chance = expit(x @ beta)
-    information = (x * (chance * (1 - chance))[:, None]).T @ x + 0.001 * np.eye(x.shape[1])
+    information = (x * (chance * (1 - chance))[:, None]).T @ x + 1e-6 * np.eye(x.shape[1])
     return by_hand(x, member, beta) + 0.5 * np.linalg.slogdet(information)[1]
 
 

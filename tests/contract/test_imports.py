@@ -85,10 +85,10 @@ LAYERS = (
         "bayes_dp.bayes.coordinates",
         "bayes_dp.bayes.groups",
     ),
+    ("bayes_dp.bayes.shared",),
     (
         "bayes_dp.bayes.own",
         "bayes_dp.bayes.aggregate",
-        "bayes_dp.bayes.shared",
         "bayes_dp.bayes.group_model",
         "bayes_dp.bayes.residuals",
     ),

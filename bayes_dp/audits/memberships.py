@@ -14,6 +14,11 @@ Every p-value is twice the smaller tail, which is exact or too large. So a true 
 at most `LEVEL`, and what is more even than coins, such as halves of a fixed size, passes. Where M is known within
 limits only, as from counts of the guesses, the M within these that speaks least against the assumption is judged.
 
+Given their propensities, examples are members independently of each other. Where examples of one group were chosen
+together (all texts of an author, all images of a patient), they are not, and a few groups weigh like many examples. So
+the examples of each group are paired, each in one pair. The number of pairs that agree, both members or both not, has
+the Poisson binomial law of the chances π_i π_j + (1 − π_i)(1 − π_j). Too many pairs that agree speak against it.
+
 Where a pilot chose the number of guesses, the other examples and all of them together are judged, each at half the
 level: the bound rests on the former, and the latter tell more.
 """
@@ -31,7 +36,7 @@ from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.checks import InputError
 from bayes_dp.guesses import Guesses
 
-__all__ = ["LEVEL", "Memberships", "under_coins", "under_overlap", "under_propensities"]
+__all__ = ["LEVEL", "Memberships", "under_coins", "under_independence", "under_overlap", "under_propensities"]
 
 LEVEL = 1e-4
 
@@ -68,6 +73,30 @@ def under_propensities(member: BoolArray, propensity: FloatArray, kept: int) -> 
     tests = [test for part in parts for test in _tests(member[part], propensity[part])]
     p_value, found = min(tests)
     return _outcome(min(1.0, len(tests) * p_value), found, "the propensities", members)
+
+
+def under_independence(member: BoolArray, propensity: FloatArray, group: NDArray[np.integer]) -> Memberships:
+    """Of examples that were members with their propensities independently also within a group, all arrays (n,)."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=group[order[0]] - 1))
+    sizes = np.diff(starts, append=len(order))
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    paired = (place % 2 == 0) & (place + 1 < np.repeat(sizes, sizes))
+    first, second = order[paired], order[np.flatnonzero(paired) + 1]
+    if not len(first):
+        return Memberships()
+    chance = propensity[first] * propensity[second] + (1 - propensity[first]) * (1 - propensity[second])
+    agree = int(np.sum(member[first] == member[second]))
+    p_value = float(tail(chance, agree))
+    details: dict[str, Any] = {"groups_p_value": p_value}
+    if p_value > LEVEL:
+        return Memberships(details=details)
+    return Memberships(
+        "The memberships contradict their independence: examples of a group are members, or not, together. Of"
+        f" {len(first)} pairs {agree} agree, where {chance.sum():.6g} were expected (p = {p_value:.2g}, and {LEVEL:g}"
+        " or less is rejected). Audit one example of each group.",
+        details=details | {"memberships_contradict": "their independence"},
+    )
 
 
 def _counted(guesses: Guesses, overlap: float, assumed: str) -> Memberships:

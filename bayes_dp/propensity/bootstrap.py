@@ -41,6 +41,7 @@ from bayes_dp import __version__
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Sides, Split
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.attacks.shifted import Calls, call_members
+from bayes_dp.audits.memberships import Memberships, under_independence
 from bayes_dp.audits.zero_run import Trust, cautions, resting_on, uniforms, zero_run
 from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checkpoint import Checkpoint
@@ -50,7 +51,7 @@ from bayes_dp.progress import bar, check_shown
 from bayes_dp.propensity.learning import EDGE, one_thread
 from bayes_dp.propensity.linear import Linear, linear
 from bayes_dp.propensity.region import Regression, regression
-from bayes_dp.propensity.result import Propensity
+from bayes_dp.propensity.result import Origin, Propensity
 from bayes_dp.propensity.worst_case import Guessed, Terms, best_of_least
 from bayes_dp.result import Provenance
 from bayes_dp.table import show
@@ -132,6 +133,7 @@ def bootstrap(
     calls = call_members(table, chosen, sides, aware=aware, directional=directional, seed=seed)
     settings: dict[str, Any] = {"family": family, "form": form, "directional": directional, "propensity": propensity}
     plain = zero_run(calls, delta, confidence=1 - p, seed=seed, **settings)
+    groups = _of_groups(origin, model, fitted)
     state = _state(learned, calls, plain, fitted, seed, p)
     kept = Checkpoint(checkpoint, state)
     ratios = _draws(fitted, seed, int(replicates), n_jobs, kept, progress)
@@ -162,10 +164,11 @@ def bootstrap(
             {**plain.provenance.settings, "confidence": confidence, "quantile": tail, "replicates": int(replicates)}
             | {"learning": dict(learned.provenance.settings)},
         ),
-        invalid=joined(plain.invalid, model.invalid),
+        invalid=joined(plain.invalid, model.invalid, groups.invalid),
         warnings=(*plain.warnings, *([kept.problem] if kept.problem else [])),
         details={
             **details,
+            **groups.details,
             "without_bootstrap": plain.value,
             "coefficients": model.audited.shape[1],
             "bootstrap_radius": radius,
@@ -191,6 +194,15 @@ def _said(model: Linear, replicates: int, p: float, tail: float) -> str:
         f" confidence {1 - tail:.6g}, whose size comes from {replicates} draws of memberships: of the error probability"
         f" {p:g} is the audit's and {tail:g} the region's."
     )
+
+
+def _of_groups(origin: Origin, model: Linear, fitted: Regression) -> Memberships:
+    """Whether examples of a group are members together, among those that were learned from too."""
+    x = model.audited
+    if len(origin.task.member) > len(x) and not model.invalid:  # separate training data
+        x = np.vstack([x, model.learned_from])
+    member, unit = origin.task.member[: len(x)], origin.task.unit[: len(x)]
+    return under_independence(member, special.expit(x @ fitted.centre), unit)
 
 
 def _state(learned: Propensity, calls: Calls, plain: LowerBound, fitted: Regression, seed: int, p: float) -> str:

@@ -10,7 +10,7 @@ from scipy import stats
 import bayes_dp as bdp
 from bayes_dp.attacks import Bonferroni, Fixed, Split, guess
 from bayes_dp.audits import compositional, f_dp, one_run, panoramia, zero_run
-from bayes_dp.audits.memberships import LEVEL, under_coins, under_overlap, under_propensities
+from bayes_dp.audits.memberships import LEVEL, under_coins, under_independence, under_overlap, under_propensities
 
 
 def guesses(examples, members, pilot=None):
@@ -109,6 +109,29 @@ def test_bold_propensities_on_the_right_side_are_not_what_this_rejects():
     chance = np.tile([0.02, 0.98], 500)
     member = np.tile([0, 1, 0, 1, 1, 0], 167)[:1000].astype(bool)  # two thirds, and as many members as expected
     assert not under_propensities(member, chance, 1000).invalid
+
+
+def test_independence_within_groups():
+    """Pairs by hand; the law of how many agree against draws; and groups that are chosen together."""
+    rng = np.random.default_rng(3)
+    group, chance = np.array([7, 2, 7, 5, 7, 2, 7, 7]), np.linspace(0.1, 0.9, 8)
+    pairs = [(1, 5), (0, 2), (4, 6)]  # the fifth of its group has no other, and neither has the one by itself
+    member = np.array([1, 1, 1, 0, 0, 1, 0, 1], dtype=bool)
+    drawn = rng.random((20_000, 8)) < chance
+    agree = sum(drawn[:, i] == drawn[:, j] for i, j in pairs)
+    p_value = under_independence(member, chance, group).details["groups_p_value"]
+    assert p_value == pytest.approx(np.mean(agree >= 3), abs=0.015)
+    assert under_independence(member, chance, np.arange(8)).details == {}
+    group = np.arange(300) // 5
+    p_values = [
+        under_independence(rng.random(300) < odds, odds, group).details["groups_p_value"]
+        for odds in rng.uniform(0.05, 0.95, (400, 300))
+    ]
+    for level in (0.05, 0.5):
+        assert np.mean(np.array(p_values) <= level) <= level + 3 * np.sqrt(level * (1 - level) / 400)
+    together = under_independence(np.repeat(rng.random(60) < 0.5, 5), np.full(300, 0.5), group)
+    assert together.invalid.startswith("The memberships contradict their independence")
+    assert "Of 120 pairs 120 agree, where 60 were expected" in together.invalid
 
 
 @pytest.mark.parametrize(

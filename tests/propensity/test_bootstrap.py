@@ -65,6 +65,23 @@ def test_a_draw_by_hand():
         assert found[k] == pytest.approx(ratio, abs=1e-2)
 
 
+@pytest.mark.parametrize("separate", [False, True])
+def test_groups_that_are_members_together_are_not_taken_for_many_examples(separate):
+    rng = np.random.default_rng(8)
+    group, x = np.arange(600) // 10, np.repeat(rng.normal(size=(60, 2)), 10, axis=0)
+    member = np.repeat(rng.random(60) < expit(x[::10, 0]), 10)
+    if separate:  # the examples are by themselves, those to learn from are not
+        features, alone = rng.normal(size=(300, 2)), rng.random(300) < 0.5
+        learned = fit(features, alone, groups=np.arange(300) + 100, training=(x, member, group))
+    else:
+        learned = fit(x, member, groups=group)
+    found = bootstrap(learned, rng.normal(size=len(learned)), choice=100, replicates=39)
+    assert "The memberships contradict their independence" in found.invalid
+    assert found.details["memberships_contradict"] == "their independence"
+    assert "independence" not in bootstrap(PI, SCORE, **FEW).invalid  # where groups were not chosen together
+    assert bootstrap(PI, SCORE, **FEW).details["groups_p_value"] > 1e-4
+
+
 def test_the_result():
     found = bootstrap(PI, SCORE, **FEW, seed=5)
     plain = zero_run(call_members(ranked_by(PI), 150, seed=5), confidence=0.975, seed=5)

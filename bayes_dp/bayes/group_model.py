@@ -33,7 +33,7 @@ from bayes_dp.bayes.coordinates import LOGISTIC, Guess, locate, share
 from bayes_dp.bayes.groups import Members
 from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods import BINOMIAL, Array, Counts
-from bayes_dp.bayes.shared import strength_with
+from bayes_dp.bayes.shared import spread_with, strength_with
 
 __all__ = ["grouped_model", "log_normal_mass"]
 
@@ -47,7 +47,7 @@ def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: 
     Sites: "epsilon"; "strength" and "spread", where they have a prior; "alpha" and "beta" (n,), of the members.
     """
     epsilon = numpyro.sample("epsilon", prior_epsilon)
-    spread = numpyro.sample("spread", spread) if isinstance(spread, dist.Distribution) else jnp.asarray(spread)
+    spread = spread_with(spread) if isinstance(spread, dist.Distribution) else jnp.asarray(spread)
     counts, group = members.counts, jnp.asarray(members.group)
     n = len(counts.x)
     total = Counts(*(jax.ops.segment_sum(jnp.asarray(column), group, g) for column in counts))

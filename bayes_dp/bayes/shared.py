@@ -1,4 +1,4 @@
-"""NumPyro sites of the parameters s, τ and ρ that all bases share, in coordinates without bounds.
+"""NumPyro sites of the parameters s, κ, τ and ρ that all bases share, in coordinates without bounds.
 
 The levels m of the bases, log gap/low of their folded rates, exceed sε, about. So the density falls within the error of
 the counts where sε comes to the least level, but towards s = 0 nothing holds it. In logit s that is a long tail beside
@@ -29,9 +29,10 @@ from bayes_dp.bayes.coordinates import Guess, share
 from bayes_dp.bayes.correlated import BIVARIATE_NORMAL, KUPPER_HASEMAN
 from bayes_dp.bayes.likelihoods import Array, Counts
 
-__all__ = ["TAU_SCALE", "correlations", "possible_tau", "strength_with"]
+__all__ = ["TAU_SCALE", "correlations", "possible_tau", "spread_with", "strength_with"]
 
 TAU_SCALE = 0.005  # of the logistic law close to the prior of τ, of standard deviation 0.01
+_SPREAD_SCALE = 0.02  # of κ below which its coordinate is logarithmic
 _STRENGTH_SCALE = 0.1  # of the logistic law whose tail is that of log(1 + sε/m) at s = 0
 
 
@@ -45,6 +46,23 @@ def strength_with(prior: Any, counts: Counts, epsilon: Array | float) -> jax.Arr
     s = jnp.clip(unit * jnp.expm1(y), low + length * number.tiny, high - length * number.eps)  # against rounding
     numpyro.factor("strength_prior", prior.log_prob(s) + log_slope + y + jnp.log(unit))
     return jnp.asarray(numpyro.deterministic("strength", s))
+
+
+def spread_with(prior: Any) -> jax.Array:
+    """A site for κ, with its prior, in a coordinate that is linear above a small scale and logarithmic near 0.
+
+    In log κ alone the density falls like exp(−e^{2z}) beyond the spread of the counts, which is a wall.
+    """
+    low, high = (getattr(prior.support, f"{end}_bound", None) for end in ("lower", "upper"))
+    low = jnp.asarray(0.0 if low is None else low)
+    if high is None:
+        z = numpyro.sample("spread_place", dist.ImproperUniform(constraints.real, (), ()))
+        spread, log_slope = low + _SPREAD_SCALE * jax.nn.softplus(z), jax.nn.log_sigmoid(z) + jnp.log(_SPREAD_SCALE)
+    else:
+        spread, log_slope = _placed("spread", low, jnp.asarray(high), low, _SPREAD_SCALE)
+    spread = jnp.maximum(spread, np.finfo(np.float64).tiny)  # against rounding
+    numpyro.factor("spread_prior", prior.log_prob(spread) + log_slope)
+    return jnp.asarray(numpyro.deterministic("spread", spread))
 
 
 def correlations(likelihood: Any, counts: Counts) -> tuple[jax.Array, ...]:

@@ -13,6 +13,8 @@ from bayes_dp.bayes.grouped import hierarchical
 from bayes_dp.bayes.groups import Members, spread_of, sums
 from bayes_dp.bayes.likelihoods import Counts
 from bayes_dp.bayes.precision import double
+from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.shared import spread_with
 
 MASSES = [
     # ε, δ, κ, centre
@@ -278,3 +280,13 @@ def test_bases_that_share_a_label_are_not_independent_without_a_word(labels, sai
         column = "group" if "group label" in said else "base"
         assert f"--groups {column})" in post.caution
         assert f"--groups {column})" in row.reason
+
+
+@pytest.mark.parametrize("prior", ["Uniform(0.05, 0.1)", "HalfNormal(0.03)"])
+def test_the_coordinate_of_the_spread_has_the_prior(prior):
+    """Drawn without any data, the spread has its prior, up to the ends of its support."""
+    prior = prior_of("spread", prior)
+    found = bdp.run_nuts(lambda: spread_with(prior), draws=2000, warmup=500, progress=False)
+    drawn = np.asarray(found.samples["spread"]).ravel()
+    ends = np.array([0.1, 0.5, 0.9])
+    np.testing.assert_allclose(np.mean(drawn[:, None] < np.asarray(prior.icdf(ends)), axis=0), ends, atol=0.03)

@@ -38,7 +38,7 @@ _NARROW = 1 / 64, 1 / 512  # a panel shorter than this shows a narrow mode: at f
 _FARTHEST = 1e150  # no prior is followed on a larger scale
 _FINEST = 1e-10  # of its value: no narrower mode is looked for, as floats are 2e-16 of theirs apart
 _ROUNDS = 4  # of looking for narrow modes in the coordinate that the last ones gave
-_MOST_FOCI = 16
+_MOST_FOCI = 32  # narrow modes; a uniform part has two jumps
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,13 @@ def axis_of(name: str, prior: Any) -> Axis:
         density = PriorDensity(coordinate, log_prior, _rims(coordinate, tails))
         panels = resolve(density, np.clip(coordinate.inverse(low + d), RIM, 1.0 - RIM))
         foci = _narrow(coordinate, panels.edges, density.rims)
-        if not foci or len(coordinate.foci) + len(foci) > _MOST_FOCI:
+        if not foci:
             break
+        if len(coordinate.foci) + len(foci) > _MOST_FOCI:
+            raise InputError(
+                f"the prior of {name}, {priors.describe(prior)}, has more than {_MOST_FOCI} narrow modes or jumps,"
+                " which are more than can be followed"
+            )
         coordinate = Coordinate(low, high, coordinate.scale, (*coordinate.foci, *foci))
     error = abs(panels.mass - 1.0)
     if not error <= _MASS:
@@ -244,7 +249,8 @@ def _first(name: str, low: float, high: float, d: Floats) -> Coordinate:
 def _narrow(coordinate: Coordinate, edges: Floats, rims: tuple[float, float]) -> list[Focus]:
     """A focus for each run of panels of one width that are shorter than their neighbours and than _NARROW says.
 
-    Not at a rim that holds a mass of its own, nor where floats are too coarse for the coordinate.
+    Not at a rim that holds a mass of its own. At a jump of the density panels are halved as far as floats go; the focus
+    is then as near as the coordinate can be followed. No place gets a second focus that is no nearer.
     """
     depth = np.rint(-np.log2(np.diff(edges)))
     first = np.flatnonzero(np.diff(depth, prepend=-1.0))  # where the runs begin
@@ -258,6 +264,8 @@ def _narrow(coordinate: Coordinate, edges: Floats, rims: tuple[float, float]) ->
         )
         at_rims = edges[i] < 4 * RIM and rims[0] > 0, edges[j] > 1.0 - 4 * RIM and rims[1] > 0
         centre = 0.0 if i == 0 else high if j == len(depth) else 0.5 * (low + high)
-        if high - low > _FINEST * (coordinate.low + centre) and not any(at_rims):
-            found.append(Focus(float(centre), float(0.5 * (high - low)), float(max(2 * (high - low), after - before))))
+        width = max(high - low, _FINEST * (coordinate.low + centre))
+        known = any(abs(centre - focus.centre) <= width and width >= focus.near for focus in coordinate.foci)
+        if not any(at_rims) and not known:
+            found.append(Focus(float(centre), float(0.5 * width), float(max(2 * width, after - before))))
     return found

@@ -150,6 +150,13 @@ def test_what_cannot_be_integrated_is_refused(prior, message):
     assert "\n" not in str(caught.value)
 
 
+def test_more_narrow_modes_than_can_be_followed_are_refused():
+    """They would be passed over, and the posterior be that of the wide part alone."""
+    prior, _ = on_epsilon(*((place, 1e-4) for place in np.linspace(0.3, 4.0, 40)))
+    with pytest.raises(bdp.InputError, match="more than 32 narrow modes or jumps"):
+        axis_of("epsilon", prior)
+
+
 # Posteriors ----------------------------------------------------------------------------------------------------------
 
 
@@ -159,6 +166,20 @@ def test_a_narrow_mode_of_epsilon(sd, counts):
     prior, density = on_epsilon((2.5, sd))
     post = exact(counts, 0.01, prior_epsilon=prior, strength=0.5)
     agrees(post, twin(counts, 0.01, density, [(2.5, sd)], 0.5))
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-6])
+@pytest.mark.parametrize("strength", [0.5, "free"])
+def test_a_narrow_uniform_part(width, strength):
+    """Its ends are jumps, which a panel can be halved at for ever: the mode is as wide as the part."""
+    prior = mixture(dist.constraints.positive, (0.5, dist.HalfNormal(1.0)), (0.5, dist.Uniform(2.0, 2.0 + width)))
+    post = exact(SINGLE, 0.01, prior_epsilon=prior, strength=strength)
+    wide = exact(SINGLE, 0.01, prior_epsilon=dist.HalfNormal(1.0), strength=strength)
+    x = np.linspace(0.0, 10.0, 20_001)
+    likelihood = wide.pdf(x) / stats.halfnorm.pdf(x)  # up to a factor
+    inside = likelihood[4000] / (likelihood[4000] + np.trapezoid(wide.pdf(x), x))
+    below = post.marginals["epsilon"].cdf(np.array([2.0, 2.0 + width / 2, 2.0 + width]))
+    np.testing.assert_allclose(np.diff(below), [inside / 2, inside / 2], atol=1e-3)
 
 
 def test_a_narrow_mode_with_a_free_strength():

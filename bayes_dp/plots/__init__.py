@@ -8,7 +8,7 @@
     attack_curves   error_curves
     chains          trace, rank, autocorrelation, ess
     calibration     sbc_ranks
-    membership      propensities, bootstrap
+    membership      propensities
     planned         widths
 
 Without an `ax` a new figure is made, 3.4 inches wide, which is a column of a paper. `error_curves` needs two axes, and
@@ -20,14 +20,13 @@ from bayes_dp.plots.calibration import sbc_ranks
 from bayes_dp.plots.chains import autocorrelation, ess, rank, trace
 from bayes_dp.plots.comparisons import forest
 from bayes_dp.plots.densities import joint, posterior, prior_posterior
-from bayes_dp.plots.membership import bootstrap, propensities
+from bayes_dp.plots.membership import propensities
 from bayes_dp.plots.plane import roc_plane, tradeoff
 from bayes_dp.plots.planned import widths
 from bayes_dp.plots.profile import epsilon_delta
 
 __all__ = [
     "autocorrelation",
-    "bootstrap",
     "epsilon_delta",
     "error_curves",
     "ess",

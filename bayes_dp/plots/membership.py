@@ -1,4 +1,4 @@
-"""Members and non-members that differ: the overlap of their propensities, and the bootstrap of a bound."""
+"""Members and non-members that differ: the overlap of their propensities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["bootstrap", "propensities"]
+__all__ = ["propensities"]
 
 
 def propensities(
@@ -52,29 +52,5 @@ def propensities(
     ax.set_xlim(0, 1)
     ax.set_ylim(-1.15 * tallest, 1.6 * tallest)
     ax.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
-    explained(ax)
-    return ax
-
-
-def bootstrap(values: ArrayLike, bound: float, ax: Axes | None = None, confidence: float | None = None) -> Axes:
-    """A histogram of the bootstrapped values of a bound, with a line at the bound that is reported.
-
-    The legend says how many of the values are not below the bound, next to the `confidence` that it has.
-    """
-    found = numbers("values", values)
-    if found.ndim != 1 or len(found) < 2:
-        raise InputError(f"values must be of the shape (repetitions,), at least 2, not {found.shape}")
-    bound = one_number("bound", bound, low_open=True, high_open=True)
-    if confidence is not None:
-        confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    ax = axes_of(ax)
-    counts, edges = np.histogram(found, bins=min(40, max(5, round(2 * len(found) ** (1 / 3)))))
-    ax.bar(edges[:-1], counts, np.diff(edges), align="edge", color=BLUE, alpha=0.75, label=f"{len(found)} repetitions")
-    above = float(np.mean(found >= bound))
-    level = "" if confidence is None else f" with {100 * confidence:g}%"
-    words = f"bound {bound:.3g}{level}; {100 * above:.3g}% are not below"
-    ax.vlines(bound, 0, 1.05 * counts.max(), color=ORANGE, linewidth=1.6, label=words)
-    dressed(ax, "bound on ε", "repetitions")
-    ax.set_ylim(0, 1.35 * counts.max())
     explained(ax)
     return ax

@@ -107,12 +107,6 @@ def propensities() -> None:
     plots.propensities(chance, rng.random(1000) < chance, overlap=0.15)
 
 
-def bootstrap() -> None:
-    rng = np.random.default_rng(1)
-    values = np.maximum(0, rng.normal(0.9, 0.25, 1000))
-    plots.bootstrap(values, np.quantile(values, 0.05), confidence=0.95)
-
-
 def widths() -> None:
     counts = bdp.ErrorCounts([12, 8, 20, 15], 100, [55, 70, 41, 60], 100)
     plots.widths(bdp.plan(counts, DELTA, width=1.0, seed=1))
@@ -122,7 +116,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, error_curves, trace,
-        rank, autocorrelation, ess, sbc_ranks, propensities, bootstrap, widths,
+        rank, autocorrelation, ess, sbc_ranks, propensities, widths,
     )
 }  # fmt: skip
 

@@ -851,15 +851,6 @@ ROW = Values(
     ([], 0.5, "a", [math.nan, 1.0], None, True, THING, [[0.1], [0.2]], ["a", "b"]),
 )
 call(
-    "bayes_dp.plots.bootstrap",
-    plots.bootstrap,
-    {"values": [0.1, 0.5], "bound": 0.2},
-    values=besides(ROW, bad=([0.5],)),
-    bound=number(-math.inf, math.inf, "()", 0.2),
-    ax=AXES,
-    confidence=besides(CONFIDENCE, None),
-)
-call(
     "bayes_dp.plots.sbc_ranks",
     plots.sbc_ranks,
     {"ranks": [0.1, 0.5]},

@@ -1,4 +1,4 @@
-"""The overlap of propensities and the bootstrap of a bound: bars, shares and lines are those of the arrays."""
+"""The overlap of propensities: bars, shares and lines are those of the arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from bayes_dp.checks import InputError
 RNG = np.random.default_rng(0)
 PROPENSITY = RNG.beta(2, 2, 400)
 MEMBER = RNG.random(400) < PROPENSITY
-VALUES = RNG.normal(1, 0.3, 500)
 
 
 def words(ax):
@@ -38,22 +37,6 @@ def test_the_overlap_that_is_assumed(ax):
     assert f"beyond η = 0.2, {100 * beyond:.2g}%" in words(ax)
 
 
-def test_bootstrap(ax):
-    assert plots.bootstrap(VALUES, 0.7, ax, confidence=0.9) is ax
-    bars = ax.containers[0]
-    assert sum(bar.get_height() for bar in bars) == 500
-    assert bars[0].get_x() == pytest.approx(VALUES.min())
-    ((start, end),) = ax.collections[0].get_segments()
-    assert (start[0], end[0]) == (0.7, 0.7)
-    assert f"bound 0.7 with 90%; {100 * np.mean(VALUES >= 0.7):.3g}% are not below" in words(ax)
-
-
-def test_bootstrap_of_equal_values(ax):
-    plots.bootstrap(np.zeros(30), 0.0, ax)
-    assert sum(bar.get_height() for bar in ax.containers[0]) == 30
-    assert "bound 0; 100% are not below" in words(ax)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -68,17 +51,3 @@ def test_bootstrap_of_equal_values(ax):
 def test_bad_propensities(arguments, message):
     with pytest.raises(InputError, match=message):
         plots.propensities(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1.0], 1.0), r"values must be of the shape \(repetitions,\), at least 2, not \(1,\)"),
-        (([1.0, np.nan], 1.0), r"values\[1\] must lie in"),
-        ((VALUES, [1.0, 2.0]), "bound must be a single number"),
-        ((VALUES, 1.0, None, 1.5), "confidence must lie in"),
-    ],
-)
-def test_bad_bootstraps(arguments, message):
-    with pytest.raises(InputError, match=message):
-        plots.bootstrap(*arguments)

@@ -43,7 +43,6 @@ CALLS = {
     "ess": lambda exact, sampled, ax: plots.ess(sampled, ax),
     "sbc_ranks": lambda exact, sampled, ax: plots.sbc_ranks(RNG.random(300), ax),
     "propensities": lambda exact, sampled, ax: plots.propensities(CHANCE, RNG.random(300) < CHANCE, ax, overlap=0.1),
-    "bootstrap": lambda exact, sampled, ax: plots.bootstrap(RNG.normal(1, 0.2, 200), 0.6, ax, confidence=0.95),
     "widths": lambda exact, sampled, ax: plots.widths(made(1.8), ax),
 }
 _BOUNDS = ("clopper-pearson", "jeffreys", "katz", "accuracy")

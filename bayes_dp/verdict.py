@@ -8,7 +8,7 @@ speaks against taking that end at its word. Then it is inconclusive:
 - model: the check of the model rejects, at 1% for its tests together.
 - bound: a lower bound that is valid for the same counts lies above the limit.
 - gaussian: under Gaussian noise the same counts would put the upper end above the limit.
-- guessing: no attack is distinguishable from guessing, at 5% for all bases together (Bonferroni). A useless attack on a
+- guessing: no attack is distinguishable from guessing, at 5% for all bases together (Bonferroni). A useless attack on
   a training that leaks looks the same as a good one on a private training.
 - control: a positive control was given, the counts of the same attack on a training that is known to leak, and its own
   lower bound does not exceed the limit.
@@ -306,7 +306,7 @@ def _of_the_control(
             Reason(
                 "control",
                 f"The control's lower bound, {with_confidence}, is not above the limit: it does not show that this"
-                " attack would have seen a leak of that size.",
+                " attack would have seen a leak of that size." + "".join(f" {sentence}" for sentence in bound.warnings),
             )
         ]
     notes.append(

@@ -123,6 +123,14 @@ def test_a_control_that_shows_nothing():
     assert codes(bdp.gate(COINS, DELTA, 8.0, control=LEAKS)) == {"control", "guessing"}
 
 
+def test_a_control_whose_decisions_are_the_wrong_way_round():
+    """Its bound is 0; what the opposite decisions would show is said."""
+    opposite = bdp.ErrorCounts([5000], 5000, [4997], 5000)
+    found = bdp.gate(COINS, DELTA, 5.0, control=opposite)
+    assert codes(found) == {"control", "guessing"}
+    assert "the opposite decisions would give epsilon >= 7.2" in found.reason
+
+
 def test_a_control_of_cross_fed_runs_has_no_bound_that_holds():
     crossed = bdp.ErrorCounts([0], 5000, [3], 5000, design="cross_fed")
     found = bdp.gate(COINS, DELTA, 5.0, control=crossed)

@@ -96,7 +96,7 @@ def compare(
     confidence P.
     """
     counts = read_counts(file, design.value if design else None, examples)
-    positive = read_control(control, no_control, fail_above, counts)
+    positive = read_control(control, no_control, fail_above, counts, file)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
     from bayes_dp.checks import InputError, one_number
@@ -130,6 +130,8 @@ def compare(
         control=positive,
     )
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    if as_json and found.gate is not None:
+        typer.echo(str(found.gate), err=True)
     if out is not None:
         typer.echo(f"Wrote {', '.join(_save(found, out, safe_cells))}", err=True)
     return 0 if found.gate is None else found.gate.exit_code

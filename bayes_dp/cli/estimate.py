@@ -170,7 +170,7 @@ def estimate(
     seed_of(seed)
     form = _form(groups, group_form, method)
     counts = read_counts(file, design.value if design else None, examples, groups)
-    positive = read_control(control, no_control, fail_above, counts)
+    positive = read_control(control, no_control, fail_above, counts, file)
     if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:

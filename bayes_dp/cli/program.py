@@ -160,8 +160,11 @@ def read_counts(file: str, design: str | None, examples: int | None, group: str 
     return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples, group=group)
 
 
-def read_control(file: str | None, without: bool, limit: float | None, counts: ErrorCounts) -> Control:
-    """What --control and --no-control say, checked. A CSV file is taken to be of the design of the counts."""
+def read_control(file: str | None, without: bool, limit: float | None, counts: ErrorCounts, source: str) -> Control:
+    """What --control and --no-control say, checked. A CSV file is taken to be of the design of the counts.
+
+    `source` is the file of the counts.
+    """
     from bayes_dp.checks import InputError, one_number
     from bayes_dp.verdict import check_control
 
@@ -174,6 +177,8 @@ def read_control(file: str | None, without: bool, limit: float | None, counts: E
         return False if without else None
     if without:
         raise InputError("--control and --no-control exclude each other")
+    if file == source == "-":
+        raise InputError("the counts and --control cannot both come from standard input")
     stated = os.path.splitext(file)[1].lower() == ".json"
     control = read_counts(file, None if stated else counts.design, None if stated else counts.examples)
     check_control(control, counts)

@@ -104,7 +104,7 @@ def report(
         check_writable(out)
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
     counts = read_counts(file, design.value if design else None, examples)
-    positive = read_control(control, no_control, fail_above, counts)
+    positive = read_control(control, no_control, fail_above, counts, file)
     judged: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are in the report

@@ -252,7 +252,7 @@ def test_a_useless_attack_is_inconclusive(tmp_path: Path, capsys: pytest.Capture
     assert content["reason"].split(". ")[0] in err
 
 
-def test_control(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_control(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     coins, leaks, nothing = (tmp_path / name for name in ("coins.csv", "leaks.csv", "nothing.json"))
     coins.write_text("fp,n0,fn,n1\n50,100,53,100\n48,100,50,100\n43,100,52,100\n53,100,42,100\n53,100,53,100\n")
     leaks.write_text("fp,n0,fn,n1\n0,5000,3,5000\n")
@@ -271,8 +271,20 @@ def test_control(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert both == "--control and --no-control exclude each other"
     assert "the control has the very counts" in refused(capsys, *command, "--control", str(coins))
     assert "missing.csv" in refused(capsys, *command, "--control", "missing.csv")
+    for verb in ("estimate", "compare", "report"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(coins.read_bytes())))
+        twice = refused(capsys, verb, "-", "--delta", "1e-5", "--fail-above", "5", "--control", "-")
+        assert twice == "the counts and --control cannot both come from standard input"
     for option in (("--control", str(leaks)), ("--no-control",)):
         assert f"{option[0]} is for a gate" in refused(capsys, "estimate", str(coins), "--delta", "1e-5", *option)
+
+
+def test_the_verdict_of_a_comparison_in_json(counts: str, capsys: pytest.CaptureFixture[str]):
+    code, out, err = run(capsys, "compare", counts, "--delta", "1e-3", "--fail-above", "5", "--json")
+    assert code == 1
+    gate = json.loads(out)["gate"]
+    assert (gate["verdict"], gate["epsilon"], gate["passed"]) == ("failed", 5.0, False)
+    assert err.startswith("Check FAILED: ")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

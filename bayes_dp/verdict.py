@@ -23,19 +23,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayes_dp.audits.intervals import clopper_pearson
 from bayes_dp.audits.one_run import one_run
-from bayes_dp.bayes.model_check import ModelCheck, check
 from bayes_dp.bound import LowerBound
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guessing import guessing
 from bayes_dp.result import Posterior, finite, show
 from bayes_dp.text import Lines
+
+if TYPE_CHECKING:
+    from bayes_dp.bayes.model_check import ModelCheck
 
 __all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", "check_limit", "judge"]
 
@@ -234,6 +236,8 @@ def _of_bounds(bounds: Mapping[str, float], limit: float) -> list[Reason]:
 
 def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes: list[str]) -> list[Reason]:
     if checked is None:
+        from bayes_dp.bayes.model_check import check  # which needs JAX
+
         try:
             checked = check(post, seed=seed)
         except InputError as error:  # groups as a whole, and likelihoods of one's own, need not have what it takes

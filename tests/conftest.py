@@ -1,19 +1,27 @@
-"""The memory of a long run of tests is bounded.
+"""What is compiled is kept on disk, and the memory of a long run of tests is bounded.
 
-JAX keeps what it compiled, and the C library keeps what compilers gave back, so that a process of the whole suite would
-grow to several gigabytes. One that is larger than a gigabyte after a test is made to let go of both.
+A model takes seconds to compile, and command lines run in processes of their own. What JAX compiled for one test, or in
+an earlier run, serves the next, in a folder of each worker, as two must not write one file at once.
+
+JAX keeps what it compiled in memory too, and the C library keeps what compilers gave back, so that a process of the
+whole suite would grow to several gigabytes. One that is larger than a gigabyte after a test lets go of both.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 _MOST = 1000  # MB
+
+_KEPT = Path(__file__).parents[1] / ".jax_cache" / os.environ.get("PYTEST_XDIST_WORKER", "main")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_KEPT))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 
 @pytest.hookimpl(trylast=True)

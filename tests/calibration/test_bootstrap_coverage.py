@@ -84,7 +84,7 @@ class Case:
         elif self.law == "categories":
             share = 1 / np.arange(1, self.d + 1)
             level = rng.choice(self.d, size=self.n, p=share / share.sum())
-            return pd.DataFrame({"site": level.astype(str)}), np.eye(self.d)[level] * math.sqrt(self.d)
+            return pd.DataFrame({"site": [f"site {k}" for k in level]}), np.eye(self.d)[level] * math.sqrt(self.d)
         elif self.law == "squares":
             return x, (x**2 - 1) / math.sqrt(2)
         elif self.law == "products":

@@ -123,6 +123,8 @@ def one_thread() -> Any:
 
 def standardised(features: Floats) -> Floats:
     """Columns (N, d) less their mean and of unit size, and a column of 1 for the intercept, (N, d + 1)."""
+    exponent = np.frexp(np.abs(features).max(axis=0))[1]
+    features = np.ldexp(features, -exponent)  # without rounding; squares of 1e-170 would be 0, of 1e170 infinite
     spread = features.std(axis=0)
     x = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return np.column_stack([x, np.ones(len(x))])

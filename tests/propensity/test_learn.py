@@ -88,6 +88,13 @@ def test_the_default_is_that_of_scikit_learn(given):
     assert np.abs(raw.values - ours.values).max() > 1e-3
 
 
+@pytest.mark.parametrize("unit", [2.0**-900, 2.0**-600, 2.0**600, 2.0**1020])
+def test_the_unit_of_a_feature_does_not_matter(unit):
+    """The likelihood of a text may be 1e-200: its square is 0, and it is no constant."""
+    x, member, _ = shifted(300, d=1)
+    np.testing.assert_array_equal(fit(x * unit, member).values, fit(x, member).values)
+
+
 def test_a_fold_is_judged_by_hand():
     x, member, _ = shifted(400)
     pi = fit(x, member, calibration="none", estimator=standard_logistic())

@@ -110,7 +110,7 @@ def bootstrap(
     seed, confidence = seed_of(seed), one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
     most = 1 - confidence
     ends = {"low_open": True, "high_open": True}
-    tail = most / 2 if quantile is None else one_number("quantile", quantile, 0.0, most, **ends)
+    tail = most / 2 if quantile is None else one_number("quantile", quantile, 0.0, most * (1 - 1e-9), **ends)
     if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or _above(tail, replicates) < 1:
         fewest = math.ceil(1 / tail - 1 - 1e-9)
         raise InputError(

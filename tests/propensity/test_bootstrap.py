@@ -175,6 +175,7 @@ def test_warnings_are_handed_on():
         ({"replicates": 38}, "replicates must be a whole number, at least 39 for p' = 0.025, not 38"),
         ({"replicates": 100.0}, "replicates must be a whole number, at least 39"),
         ({"quantile": 0.06}, "quantile must lie in (0, 0.05), not 0.06"),
+        ({"quantile": 0.05}, "quantile must lie in (0, 0.05), not 0.05"),  # of which 1 - 0.95 is above by rounding
         ({"confidence": 1.0}, "confidence must lie in (0, 1), not 1.0"),
         ({"family": "laplace"}, "family must be"),
         ({"form": "untampered", "delta": 0.1}, "the untampered form is for epsilon at delta = 0 only"),

@@ -106,6 +106,7 @@ def test_the_packaged_model_takes_its_arguments_by_keyword():
     assert found.samples["alpha"].shape == (1, 10, 2)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a short run
 def test_forms():
     counts = bdp.ErrorCounts([2, 5], 20, [13, 8], 20)
     post = nuts(counts, 0.01, chains=2, draws=200, warmup=200, progress=False, seed=4)

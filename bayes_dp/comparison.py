@@ -55,7 +55,7 @@ class Inputs:
     @property
     def probability(self) -> float:
         """Of an equal-tailed interval whose lower end is missed with probability 1 − confidence."""
-        return 2 * self.confidence - 1
+        return float(f"{2 * self.confidence - 1:.15g}")  # 0.9 for 0.95, and not 0.8999999999999999
 
 
 @dataclass(frozen=True)

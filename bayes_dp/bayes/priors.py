@@ -213,4 +213,7 @@ def _in_64_bits(prior: Any) -> Any:
         return array.astype(np.float64) if array.dtype.kind == "f" else leaf
 
     with jax.enable_x64(True):
-        return jax.tree.map(widened, prior)
+        wide = jax.tree.map(widened, prior)
+    for name, value in vars(prior).items():  # a distribution of the user's may have more than JAX knows of
+        vars(wide).setdefault(name, value)
+    return wide

@@ -90,3 +90,29 @@ def test_priors_off_the_support_are_refused(prior):
 
 def test_describe():
     assert priors.describe(dist.Gamma(2.0, 0.5)) == "Gamma(concentration=2, rate=0.5)"
+
+
+class Shifted(dist.Distribution):
+    """An exponential law above 1, with an attribute that JAX does not know of."""
+
+    support = dist.constraints.greater_than(1.0)
+
+    def __init__(self) -> None:
+        self._start = 1.0
+        super().__init__()
+
+    def log_prob(self, value):
+        return self._start - value
+
+
+class Drawn(Shifted):
+    def sample(self, key, sample_shape=()):
+        return self._start + jax.random.exponential(key, sample_shape)
+
+
+def test_distributions_of_the_users_own():
+    counts = bdp.ErrorCounts([5], 50, [20], 50)
+    found = bdp.estimate(counts, 0.01, prior_epsilon=Drawn())
+    assert found.interval(0.9)[0] > 1
+    with pytest.raises(bdp.InputError, match="has no draws, by which its modes are found"):
+        bdp.estimate(counts, 0.01, prior_epsilon=Shifted())

@@ -60,8 +60,8 @@ def test_the_columns_of_a_plan_do_not_touch():
 
 
 def test_the_columns_of_a_falsification_do_not_touch():
-    trials = (Trial("a rather long guesser", 0, 123_456_789, 123_456_788, 123_456_700.5, 1.2e-300),)
+    trials = (Trial("a rather long guesser", 0, 123_456_789, 123_456_788, 123_456_700.5, 23_456_700.5, 1.2e-300),)
     found = Falsification(1e-300, 0.05, 1.0, trials, Provenance("falsify", "", {}, {}, {}))
     cells = row_of(found.summary(), "a rather")
-    assert cells == ["a rather long guesser", "0", "123456789", "123456788", "123456700.5", "1.2e-300"]
+    assert cells == ["a rather long guesser", "0", "123456789", "123456788", "123456700.5", "23456700.5", "1.2e-300"]
     assert found._repr_html_() == found.summary()._repr_html_()

@@ -5,6 +5,7 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 VENV := .venv-$(VERSION)
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+TWO := -n 2 --dist worksteal # workers, of which one that is done takes over tests of the other
 OLDEST := .venv-oldest
 
 # What needs no sampler, no training and no long simulation.
@@ -39,16 +40,16 @@ demo: $(VENV)/.installed
 	$(BIN)/bayes-dp demo
 
 test: $(VENV)/.test-installed
-	$(PYTEST) -n 2
+	$(PYTEST) $(TWO)
 
 test-fast: $(VENV)/.test-installed
-	$(PYTEST) -n 2 $(QUICK)
+	$(PYTEST) $(TWO) $(QUICK)
 
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest -n 2 $(CORE)
+	$(OLDEST)/bin/python -m pytest $(TWO) $(CORE)
 
 test-slow: $(VENV)/.test-installed
-	$(PYTEST) -m slow -n 2
+	$(PYTEST) -m slow $(TWO)
 
 bench: $(VENV)/.test-installed
 	$(PYTEST) tests/benchmarks --benchmark-enable

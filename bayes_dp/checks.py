@@ -56,7 +56,7 @@ def numbers(
         place = np.unravel_index(int(np.argmax(bad)), array.shape)
         index = f"[{', '.join(str(int(i)) for i in place)}]" if array.ndim else ""
         interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
-        raise InputError(f"{name}{index} must lie in {interval}, not {float(array[place])!r}")
+        raise InputError(f"{name}{index} must lie in {interval}, not {show(array[place])}")
     return array
 
 

@@ -21,7 +21,7 @@ from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
-from bayes_dp.checks import InputError, one_number, truth
+from bayes_dp.checks import InputError, one_number, show, truth
 from bayes_dp.comparison_table import Comparison, Row
 from bayes_dp.contradictions import reconciled
 from bayes_dp.data import DESIGNS, ErrorCounts
@@ -76,7 +76,7 @@ _REGISTRY: dict[str, Method] = {}
 def register(method: Method) -> Method:
     """Add a method to the tables that are made from now on; its name must be new."""
     if method.name in _REGISTRY:
-        raise InputError(f"a method named {method.name!r} is registered already")
+        raise InputError(f"a method named {show(method.name)} is registered already")
     if unknown := set(method.designs) - set(DESIGNS):
         raise InputError(f"designs must be among {', '.join(DESIGNS)}, not {sorted(unknown)}")
     _REGISTRY[method.name] = method
@@ -172,22 +172,24 @@ def _wanted(names: Iterable[str] | None) -> list[Method]:
         return list(_REGISTRY.values())
     wanted = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
     if unknown := [name for name in wanted if not isinstance(name, str) or name not in _REGISTRY]:
-        raise InputError(f"there is no method {unknown[0]!r}; the methods are {', '.join(_REGISTRY)}")
+        raise InputError(f"there is no method {show(unknown[0])}; the methods are {', '.join(_REGISTRY)}")
     return [_REGISTRY[name] for name in wanted]
 
 
 def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: Inputs) -> None:
     if not isinstance(name, str):
-        raise InputError(f"the names of posteriors must be text, not {name!r:.80}")
+        raise InputError(f"the names of posteriors must be text, not {show(name)}")
     if not isinstance(post, Posterior):
-        raise InputError(f"posteriors[{name!r}] must be a posterior, not {type(post).__name__}")
+        raise InputError(f"posteriors[{show(name)}] must be a posterior, not {type(post).__name__}")
     if name in _REGISTRY:
-        raise InputError(f"posteriors[{name!r}] has the name of a method; give it another")
+        raise InputError(f"posteriors[{show(name)}] has the name of a method; give it another")
     if post.parameter != "epsilon" or post.provenance.known.get("delta") != inputs.delta:
         known = ", ".join(f"{key} = {value:g}" for key, value in post.provenance.known.items())
-        raise InputError(f"posteriors[{name!r}] is of {post.parameter} at {known}, not of epsilon at {inputs.delta:g}")
+        raise InputError(
+            f"posteriors[{show(name)}] is of {post.parameter} at {known}, not of epsilon at {inputs.delta:g}"
+        )
     if post.provenance.digest != counts.digest():
-        raise InputError(f"posteriors[{name!r}] is that of other counts")
+        raise InputError(f"posteriors[{show(name)}] is that of other counts")
 
 
 def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -> list[Row]:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, whole_number
+from bayes_dp.checks import show as shown
 from bayes_dp.data import ErrorCounts
 from bayes_dp.files import write_text_atomically
 from bayes_dp.gaussian_reading import gaussian_mu
@@ -97,7 +98,7 @@ class Posterior(ABC):
     def _marginal(self, parameter: str | None) -> Marginal:
         name = self.parameter if parameter is None else parameter
         if not isinstance(name, str) or name not in self.marginals:
-            raise InputError(f"this posterior has no parameter {name!r:.80}; it has {', '.join(self.marginals)}")
+            raise InputError(f"this posterior has no parameter {shown(name)}; it has {', '.join(self.marginals)}")
         return self.marginals[name]
 
     @property
@@ -121,7 +122,7 @@ class Posterior(ABC):
         """The credible interval of the given probability: equal tails, or the shortest (highest density)."""
         prob = _probability(prob)
         if not is_one_of(kind, ("equal-tailed", "hdi")):
-            raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {kind!r:.80}")
+            raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {shown(kind)}")
         if kind == "equal-tailed":
             low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2], parameter)
             return float(low), float(high)

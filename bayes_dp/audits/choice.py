@@ -17,7 +17,7 @@ from scipy import special
 
 from bayes_dp.attacks.scores import Bonferroni, Sides, guess
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
-from bayes_dp.checks import InputError, numbers, seed_of
+from bayes_dp.checks import InputError, numbers, seed_of, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.guess_table import GuessTable
 from bayes_dp.guesses import Guesses
@@ -129,7 +129,7 @@ def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[Fl
     checked = dict(zip(given, arrays, strict=True))
     for name, value in checked.items():
         if (bad := value != np.floor(value)).any():
-            raise InputError(f"{name} must be whole numbers, not {float(value[bad][0])!r}")
+            raise InputError(f"{name} must be whole numbers, not {show(float(value[bad][0]))}")
     for name, most in (("made", "examples"), ("correct", "made")):
         if (bad := checked[name] > checked[most]).any():
             raise InputError(

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError, numbers, show
 
 __all__ = ["Tails", "tail", "window"]
 
@@ -44,10 +44,10 @@ def tail(probability: ArrayLike, least: ArrayLike) -> FloatArray:
     """P[S ≥ least] for chances of shape (…, r) and whole numbers `least` that broadcast with their leading axes."""
     chance = numbers("probability", probability, 0.0, 1.0)
     if chance.ndim == 0:
-        raise InputError(f"probability must be an array of at least one dimension, not {float(chance)!r}")
+        raise InputError(f"probability must be an array of at least one dimension, not {show(float(chance))}")
     v = numbers("least", least)
     if (bad := v != np.floor(v)).any():
-        raise InputError(f"least must be whole numbers, not {float(v[bad].flat[0])!r}")
+        raise InputError(f"least must be whole numbers, not {show(float(v[bad].flat[0]))}")
     shape = np.broadcast_shapes(chance.shape[:-1], v.shape)
     chance = np.broadcast_to(chance, (*shape, chance.shape[-1])).reshape(math.prod(shape), chance.shape[-1])
     tails = Tails(special.logit(chance), np.broadcast_to(v, shape).ravel())

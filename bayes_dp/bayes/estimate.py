@@ -78,7 +78,7 @@ def estimate(
             raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
         return exact(counts, delta, **shared)
     sampler = _sampler(method)
-    _check_settings(f"method={method!r}", settings, sampler, {"likelihood", *shared})
+    _check_settings(f"method={show(method)}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
 
 
@@ -90,7 +90,7 @@ def is_sampled(options: Mapping[str, Any]) -> bool:
 
 def _named(likelihood: Any) -> str:
     name = likelihood.name if isinstance(likelihood, Likelihood) else likelihood
-    return f"{name!r:.80}"
+    return show(name)
 
 
 def _sampler(method: str) -> Callable[..., Posterior]:
@@ -129,8 +129,8 @@ def _grouped(
         raise InputError(f"groups must be 'hierarchical' or 'aggregate', not {show(form)}")
     answer, method_of_form = forms[form]
     if method not in (None, method_of_form):
-        raise InputError(f"groups={form!r} is sampled by {method_of_form!r}, not {method!r:.80}")
+        raise InputError(f"groups={show(form)} is sampled by {show(method_of_form)}, not {show(method)}")
     if likelihood != "binomial":
         raise InputError("groups are for binomial counts only: leave the likelihood out")
-    _check_settings(f"groups={form!r}", settings, _sampler(method_of_form), {"likelihood", *shared})
+    _check_settings(f"groups={show(form)}", settings, _sampler(method_of_form), {"likelihood", *shared})
     return answer(counts, delta, **shared, **settings)

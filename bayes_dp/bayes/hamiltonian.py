@@ -30,7 +30,7 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
 from bayes_dp.bayes.convergence import convergence, warn
 from bayes_dp.bayes.precision import double
-from bayes_dp.checks import InputError, one_number, seed_of, whole_number
+from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.progress import bar, check_shown
 
 __all__ = ["ModelDraws", "NutsSettings", "run_nuts", "sample"]
@@ -128,7 +128,7 @@ def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSetti
                 return state, jax.tree.map(lambda v: np.asarray(v)[:length], found)
 
         try:
-            with bar(settings.warmup + settings.draws, settings.progress) as show:
+            with bar(settings.warmup + settings.draws, settings.progress) as tell:
                 for length, phase in blocks:
                     if phase == "sampling" and not kept:
                         states = _without_tiny_steps(states)
@@ -136,7 +136,7 @@ def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSetti
                     states, found = (list(part) for part in zip(*(job.result() for job in jobs), strict=True))
                     if phase == "sampling":
                         kept.append(found)
-                    show(length, phase)
+                    tell(length, phase)
         except KeyboardInterrupt:
             if not kept:
                 raise
@@ -248,7 +248,7 @@ def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
         latent = {name: one for name, one in sites.items() if one["type"] == "sample" and not one["is_observed"]}
         for name, one in latent.items():
             if one["fn"].support.is_discrete:
-                raise InputError(f"NUTS cannot sample {name!r}, which is discrete: sum over its values")
+                raise InputError(f"NUTS cannot sample {show(name)}, which is discrete: sum over its values")
         return {name: biject_to(one["fn"].support).inv(one["value"]) for name, one in latent.items()}
 
     shapes = jax.eval_shape(coordinates, form.shapes)

@@ -13,6 +13,7 @@ from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.model_check import ModelCheck, check
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.checks import InputError, seed_of, whole_number
+from bayes_dp.checks import show as shown
 from bayes_dp.data import ErrorCounts
 from bayes_dp.result import Posterior, finite, show
 from bayes_dp.text import Lines, columns
@@ -120,13 +121,13 @@ def _by_name(likelihoods: Iterable[str | Likelihood]) -> dict[str, str | Likelih
     if unknown or not given:
         raise InputError(
             f"likelihoods must be some of {', '.join(LIKELIHOODS)}, or of the type bayes_dp.Likelihood, not"
-            f" {unknown or given!r:.80}"
+            f" {shown(unknown or given)}"
         )
     found: dict[str, str | Likelihood] = {}
     for law in given:
         name = law if isinstance(law, str) else law.name
         if name in found:
-            raise InputError(f"likelihoods must have names of their own, but two are called {name!r}")
+            raise InputError(f"likelihoods must have names of their own, but two are called {shown(name)}")
         if isinstance(law, Likelihood) and law.sampler is None:
             raise InputError(f"the likelihood {name} has no sampler, without which it cannot be checked and compared")
         found[name] = law

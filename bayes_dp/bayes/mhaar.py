@@ -24,7 +24,7 @@ from bayes_dp.bayes.mhaar_kernel import Info, State, Target, advance, init, nois
 from bayes_dp.bayes.precision import double, doubled
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError, numbers, seed_of, whole_number
+from bayes_dp.checks import InputError, numbers, seed_of, show, whole_number
 from bayes_dp.data import ErrorCounts
 from bayes_dp.progress import bar, check_shown
 from bayes_dp.region import log_layer_area
@@ -194,7 +194,7 @@ def answer(
 ) -> MhaarPosterior:
     """What `mhaar` answers to a question, with its settings."""
     if auxiliaries not in AUXILIARIES:
-        raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {auxiliaries!r:.80}")
+        raise InputError(f"auxiliaries must be 'posterior' or 'uniform', not {show(auxiliaries)}")
     check_shown(progress)
     several = bool(question.likelihood.shared)  # more parameters, which mix more slowly
     settings = Settings(
@@ -249,7 +249,7 @@ def _run(question: Question, settings: Settings) -> Chains:
     kept: list[tuple[State, Info]] = []
     try:
         with (
-            bar(settings.warmup + settings.draws, settings.progress) as show,
+            bar(settings.warmup + settings.draws, settings.progress) as tell,
             noise_of_blocks(rngs, proposal, 2 + len(others), settings.n_auxiliaries, size, lengths) as noises,
         ):
             for block, noise in zip(blocks, noises, strict=True):
@@ -277,7 +277,7 @@ def _run(question: Question, settings: Settings) -> Chains:
                         log_scales = jnp.asarray(log_best)
                 else:
                     kept.append((passed, info))
-                show(block.iterations, "warm-up" if block.warmup else "sampling")
+                tell(block.iterations, "warm-up" if block.warmup else "sampling")
     except KeyboardInterrupt:
         if not kept:
             raise

@@ -32,7 +32,7 @@ from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.bayes.residuals import locate_normal
 from bayes_dp.bayes.shared import TAU_SCALE, correlations, possible_tau, strength_with
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.data import ErrorCounts
 
 __all__ = ["Law", "bayes_model", "observe_counts"]
@@ -56,7 +56,7 @@ def bayes_model(
     """
     epsilon = numpyro.sample("epsilon", _prior("epsilon", prior_epsilon))
     if isinstance(strength, str) and strength != "free":
-        raise InputError(f"strength must be 'free' or a number in [0, 1), not {strength!r:.80}")
+        raise InputError(f"strength must be 'free' or a number in [0, 1), not {show(strength)}")
     if isinstance(strength, str):
         columns = counts if isinstance(counts, Counts) else Counts.of(counts)
         strength = strength_with(_prior("strength", prior_strength), columns, epsilon)
@@ -90,7 +90,7 @@ def observe_counts(
         if jnp.shape(value) not in ((), (n,)):
             raise InputError(f"{name} must be a number or have shape ({n},), not {jnp.shape(value)}")
         if not isinstance(value, jax.core.Tracer) and not np.all((np.asarray(value) >= 0) & (np.asarray(value) < most)):
-            raise InputError(f"{name} must be at least 0 and below {most:g}, not {np.asarray(value).tolist()!r:.80}")
+            raise InputError(f"{name} must be at least 0 and below {most:g}, not {show(np.asarray(value).tolist())}")
     shared: tuple[jax.Array, ...] = ()
     if likelihood in ("bivariate_normal", "beta_binomial"):
         shared = correlations(LIKELIHOODS[likelihood], columns)
@@ -112,7 +112,7 @@ def observe_counts(
     elif likelihood in LIKELIHOODS:
         log_g = LIKELIHOODS[likelihood].log_density(columns, alpha, beta, *shared)
     else:
-        raise InputError(f"likelihood must be a function or one of {', '.join(LIKELIHOODS)}, not {likelihood!r:.80}")
+        raise InputError(f"likelihood must be a function or one of {', '.join(LIKELIHOODS)}, not {show(likelihood)}")
     numpyro.factor("errors", jnp.sum(logsumexp(log_g, axis=-1) + log_weight))
     at = _image(z, log_g)[:, None]
     numpyro.deterministic("alpha", jnp.take_along_axis(alpha, at, axis=-1)[:, 0])

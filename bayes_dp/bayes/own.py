@@ -54,13 +54,13 @@ class Likelihood(WideCandidates):
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
-            raise InputError(f"the name of a likelihood must be text, not {name!r:.80}")
+            raise InputError(f"the name of a likelihood must be text, not {show(name)}")
         if not isinstance(assumption, str):
             raise InputError(f"assumption must be text, a sentence, not {show(assumption)}")
         if sampler is not None and not callable(sampler):
             raise InputError(f"sampler must be a function, not {show(sampler)}")
         if priors is not None and not isinstance(priors, Mapping):
-            raise InputError(f"priors must be a dict from names of parameters to their priors, not {priors!r:.80}")
+            raise InputError(f"priors must be a dict from names of parameters to their priors, not {show(priors)}")
         given = {key: _prior(key, value) for key, value in (priors or {}).items()}
         try:
             inspect.signature(log_g).bind(None, None, None, *given)
@@ -84,7 +84,7 @@ class Likelihood(WideCandidates):
         found = self.log_g(Counts(*(jnp.asarray(c)[:, None] for c in counts)), alpha, beta, *shared)
         shape, wanted = getattr(found, "shape", None), jnp.shape(alpha)
         if shape != wanted or not jnp.isrealobj(found):
-            given = f"{found!r:.80}" if shape is None else f"{found.dtype} numbers of shape {shape}"
+            given = show(found) if shape is None else f"{found.dtype} numbers of shape {shape}"
             raise InputError(
                 f"log_g of the likelihood {self.name} must give real numbers of shape {wanted} for rates of that shape,"
                 f" not {given}"
@@ -133,10 +133,10 @@ def _prior(name: Any, given: Any) -> Any:
     import numpyro.distributions as dist
 
     if not isinstance(name, str) or not name or name in _TAKEN:
-        raise InputError(f"a likelihood's own parameter cannot be called {name!r:.80}")
+        raise InputError(f"a likelihood's own parameter cannot be called {show(name)}")
     prior = parse(given) if isinstance(given, str) else given
     if not isinstance(prior, dist.Distribution):
-        raise InputError(f"the prior of {name} must be a NumPyro distribution or its text, not {prior!r:.80}")
+        raise InputError(f"the prior of {name} must be a NumPyro distribution or its text, not {show(prior)}")
     shape = prior.batch_shape + prior.event_shape
     discrete = isinstance(prior, dist.Delta) or getattr(prior.support, "is_discrete", False)
     if shape or discrete or isinstance(prior, dist.ImproperUniform):

@@ -53,7 +53,7 @@ def parse(text: str) -> Any:
     import numpyro.distributions as dist
 
     def refuse(why: str) -> InputError:
-        return InputError(f"prior {text!r:.200} {why}; write it like 'HalfNormal(3)' or 'Gamma(2, rate=1)'")
+        return InputError(f"prior {show(text)} {why}; write it like 'HalfNormal(3)' or 'Gamma(2, rate=1)'")
 
     def number(node: ast.expr) -> float:
         try:
@@ -65,7 +65,7 @@ def parse(text: str) -> Any:
         except OverflowError:  # a whole number beyond the largest float
             value = math.inf
         if math.isnan(value):
-            raise refuse(f"has the argument {ast.unparse(node)!r:.80}, which is not a number")
+            raise refuse(f"has the argument {show(ast.unparse(node))}, which is not a number")
         if math.isinf(value):
             raise refuse("has an argument that is not finite")
         return value
@@ -78,7 +78,7 @@ def parse(text: str) -> Any:
         raise refuse("is not a distribution with its arguments")
     family = getattr(dist, call.func.id, None)
     if not (inspect.isclass(family) and issubclass(family, dist.Distribution)):
-        raise refuse(f"names {call.func.id!r}, which is not a NumPyro distribution")
+        raise refuse(f"names {show(call.func.id)}, which is not a NumPyro distribution")
     make: Any = family
     arguments = [number(a) for a in call.args]
     names = [k.arg for k in call.keywords]
@@ -86,7 +86,7 @@ def parse(text: str) -> Any:
         raise refuse("has arguments after **, which are not read")
     for name in names:
         if names.count(name) > 1:
-            raise refuse(f"gives {name!r:.80} twice")
+            raise refuse(f"gives {show(name)} twice")
     named = {str(k.arg): number(k.value) for k in call.keywords}
     try:
         return make(*arguments, **named, validate_args=True)

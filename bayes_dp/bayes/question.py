@@ -138,7 +138,7 @@ def ask(
     if strength == "free":
         priors["strength"] = prior_of("strength", prior_strength)
     elif prior_strength is not None:
-        raise InputError(f"prior_strength is for strength='free'; here the strength is {strength!r}")
+        raise InputError(f"prior_strength is for strength='free'; here the strength is {show(strength)}")
     if not hasattr(likelihood, "log_density"):
         if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
             raise InputError(

@@ -17,7 +17,7 @@ from bayes_dp.calibrate.rates import interval_tasks
 from bayes_dp.calibrate.result import Row, Study, Task
 from bayes_dp.calibrate.shifted import shifted_tasks
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
-from bayes_dp.checks import InputError, one_number, seed_of, whole_number
+from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.progress import bar
 
 __all__ = ["AUDITS", "study"]
@@ -51,10 +51,10 @@ def study(
     that are finished, if there are any.
     """
     if not isinstance(audit, str) or audit not in _TASKS:
-        raise InputError(f"audit must be one of {', '.join(AUDITS)}, not {audit!r:.80}")
+        raise InputError(f"audit must be one of {', '.join(AUDITS)}, not {show(audit)}")
     whole_number("repetitions", repetitions, 1)
     if not (callable(progress) or progress is None or isinstance(progress, bool)):
-        raise InputError(f"progress must be a function, True, False or None, not {progress!r:.80}")
+        raise InputError(f"progress must be a function, True, False or None, not {show(progress)}")
     p = one_number("p", p, 0.0, 1.0, low_open=True, high_open=True)
     seed = seed_of(seed)
     rows, complete = _run(audit, tuple(_TASKS[audit]()), int(repetitions), p, seed, progress)
@@ -66,10 +66,10 @@ def _run(
 ) -> tuple[tuple[Row, ...], bool]:
     rows: list[Row] = []
     try:
-        with _shown(progress, len(tasks)) as show:
+        with _shown(progress, len(tasks)) as tell:
             for i, task in enumerate(tasks):
                 rows += task(np.random.default_rng([seed, zlib.crc32(audit.encode()), i]), size, p)
-                show(i + 1, len(tasks))
+                tell(i + 1, len(tasks))
     except KeyboardInterrupt:
         if not rows:
             raise

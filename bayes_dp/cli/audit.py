@@ -290,14 +290,14 @@ def _audited(
 
 def each(tables: Mapping[str, GuessTable], run: Callable[[str], Finding]) -> dict[str, Finding]:
     """The finding of each base by its name, which a refusal begins with if there are several."""
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
 
     found = {}
     for name in tables:
         try:
             found[name] = run(name)
         except InputError as error:
-            raise InputError(f"base {name!r}: {error}" if len(tables) > 1 else str(error)) from None
+            raise InputError(f"base {show(name)}: {error}" if len(tables) > 1 else str(error)) from None
     return found
 
 

@@ -114,11 +114,11 @@ def measure(
     For each model the attack says whether it was trained with the example, given the loss of the example and those of
     other models. The counts of its errors are what bayes-dp estimate and bayes-dp compare read.
     """
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
 
     suffix = None if out is None else os.path.splitext(out)[1].lower()
     if suffix not in (None, ".csv", ".json"):
-        raise InputError(f"--out must end in .json or .csv, not {out!r:.80}")
+        raise InputError(f"--out must end in .json or .csv, not {show(out)}")
     if (shadows is not None) != (method is Method.shadows):
         raise InputError("--shadows FILE and --method shadows need each other")
     if len(target_fpr) > 1 and method is not Method.held_out:

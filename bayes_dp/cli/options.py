@@ -196,14 +196,14 @@ Categories = Annotated[
 def chosen(numbers: str | None, choice: Choice | None, seed: int) -> Any:
     """The choice of the number of guesses, from the options."""
     from bayes_dp.attacks import scores
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
 
     given = None
     if numbers is not None:
         try:
             given = [int(part) for part in numbers.split(",")]
         except ValueError:
-            raise InputError(f"--guesses must be whole numbers separated by commas, not {numbers!r:.80}") from None
+            raise InputError(f"--guesses must be whole numbers separated by commas, not {show(numbers)}") from None
     if choice is None:
         choice = Choice.fixed if given is not None and len(given) == 1 else Choice.bonferroni
     if choice is Choice.fixed:

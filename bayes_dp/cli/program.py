@@ -187,13 +187,14 @@ def read_control(file: str | None, without: bool, limit: float | None, counts: E
 
 def make_folder(path: str, *names: str) -> None:
     """Make a folder, where files of these names can be written."""
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
     from bayes_dp.files import check_writable
 
     try:
         os.makedirs(path, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"the folder {path!r} cannot be made: {getattr(error, 'strerror', None) or error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the folder {show(path)} cannot be made: {why}") from error
     for name in names:
         check_writable(os.path.join(path, name))
 

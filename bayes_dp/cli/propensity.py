@@ -99,13 +99,13 @@ def propensity(
     """
     from dataclasses import replace
 
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
     from bayes_dp.files import check_writable
     from bayes_dp.propensity import falsify, fit
     from bayes_dp.propensity.falsification import LEVEL
 
     if out is not None and os.path.splitext(out)[1].lower() != ".csv":
-        raise InputError(f"--out must end in .csv, not {out!r:.80}")
+        raise InputError(f"--out must end in .csv, not {show(out)}")
     if out is not None:
         check_writable(out)
     only, meant = _names(feature_columns), _names(categories) or []
@@ -144,13 +144,13 @@ def learned_for(
 
 def _names(columns: str | None) -> list[str] | None:
     """The columns of an option, which are separated by commas."""
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
 
     if columns is None:
         return None
     names = [name.strip() for name in columns.split(",")]
     if not all(names) or len(set(names)) < len(names):
-        raise InputError(f"columns must be different names separated by commas, not {columns!r:.80}")
+        raise InputError(f"columns must be different names separated by commas, not {show(columns)}")
     return names
 
 
@@ -158,7 +158,7 @@ def _read(
     file: str, member: str, group: str | None, only: list[str] | None, categories: list[str]
 ) -> tuple[Any, Any, Any, tuple[str, ...]]:
     """Features, members and groups (or None) of a file, and notes on its columns."""
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
     from bayes_dp.propensity.features import array_file, memberships, open_columns
     from bayes_dp.propensity.matching import chosen_columns, notes_on_columns
 
@@ -166,7 +166,7 @@ def _read(
     apart = [] if group is None else [group]
     if is_array:
         if os.path.splitext(member)[1].lower() != ".npy":
-            raise InputError(f"--member must be an .npy file for features in an .npy file, not {member!r:.80}")
+            raise InputError(f"--member must be an .npy file for features in an .npy file, not {show(member)}")
         members = memberships(array_file(member), len(held), member)
     else:
         members = memberships(held.column(member), len(held), member, held.place)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayes_dp import interop
-from bayes_dp.checks import InputError, numbers, whole_number
+from bayes_dp.checks import InputError, numbers, show, whole_number
 from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
 
 if TYPE_CHECKING:
@@ -102,15 +102,15 @@ def _chains(post: Any, parameter: str | None) -> tuple[Floats, str]:
     if isinstance(samples, Mapping):
         name = post.parameter if parameter is None else parameter
         if not isinstance(name, str) or name not in samples:
-            raise InputError(f"this posterior has no parameter {name!r:.80}; it has {', '.join(samples)}")
+            raise InputError(f"this posterior has no parameter {show(name)}; it has {', '.join(samples)}")
         values = samples[name]
     elif hasattr(post, "marginals"):
-        raise InputError(f"the draws of method {post.provenance.method!r} are independent and have no chains")
+        raise InputError(f"the draws of method {show(post.provenance.method)} are independent and have no chains")
     else:
         if not isinstance(post, list | tuple) and not hasattr(post, "__array__"):
             raise InputError(f"post must be a posterior by sampling, or an array of draws, not {type(post).__name__}")
         if parameter is not None and not isinstance(parameter, str):
-            raise InputError(f"parameter must be a name, not {parameter!r:.80}")
+            raise InputError(f"parameter must be a name, not {show(parameter)}")
         name, values = parameter or "value", post
     draws = numbers("post", values)
     if draws.ndim != 2 or draws.shape[1] < _FEWEST:

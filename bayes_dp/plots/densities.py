@@ -114,7 +114,8 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
     after = post.interval(prob, parameter=name)
     prior = _prior(post, name)
     if prior is None:
-        raise InputError(f"the prior of {name} cannot be drawn, as {post.provenance.priors.get(name)!r} cannot be read")
+        text = show(post.provenance.priors.get(name))
+        raise InputError(f"the prior of {name} cannot be drawn, as {text} cannot be read")
     ax = axes_of(ax)
     before = prior.quantile(ends)
     start, end = _span(post, name)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.attacks.lira import Curve
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.plots.style import (
     BLUE,
@@ -133,7 +133,7 @@ def _curves(others: Mapping[str, TradeOffFunction] | None, alpha: Floats) -> dic
         raise InputError(f"others must be a mapping from names to trade-off functions, not {type(others).__name__}")
     for name, function in (others or {}).items():
         if not isinstance(name, str) or not callable(function):
-            raise InputError(f"others must have trade-off functions by their names, not {name!r:.40}: {function!r:.40}")
+            raise InputError(f"others must have trade-off functions by their names, not {show(name)}: {show(function)}")
     return {name: function(alpha) for name, function in (others or {}).items()}
 
 

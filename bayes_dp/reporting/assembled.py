@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bayes_dp import __version__
 from bayes_dp.bayes.own import Likelihood
 from bayes_dp.bayes.question import Strength
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.data import ErrorCounts
 from bayes_dp.files import write_text_atomically
 from bayes_dp.reporting.answer import answer
@@ -85,7 +85,7 @@ class Report:
     def text(self, form: Format) -> str:
         """The form "html", "markdown" or "json"."""
         if form not in FORMATS.values():
-            raise InputError(f"format must be 'html', 'markdown' or 'json', not {form!r:.80}")
+            raise InputError(f"format must be 'html', 'markdown' or 'json', not {show(form)}")
         return str(getattr(self, form))
 
     def save(self, path: str | PathLike[str], form: Format | None = None) -> None:
@@ -134,7 +134,7 @@ def report(
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     for name, value in (("title", title), ("source", source)):
         if value is not None and not isinstance(value, str):
-            raise InputError(f"{name} must be text, not {value!r:.80}")
+            raise InputError(f"{name} must be text, not {show(value)}")
     options = {
         "prior_epsilon": prior_epsilon,
         "prior_strength": prior_strength,
@@ -150,7 +150,7 @@ def format_of(path: str | PathLike[str]) -> Format:
     """The form that a path's suffix tells."""
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in FORMATS:
-        raise InputError(f"the suffix of a report must be one of {', '.join(FORMATS)}, not {suffix!r}")
+        raise InputError(f"the suffix of a report must be one of {', '.join(FORMATS)}, not {show(suffix)}")
     return FORMATS[suffix]
 
 

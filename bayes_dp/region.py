@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, is_whole, numbers, one_number, show, whole_number
+from bayes_dp.checks import InputError, is_whole, one_number, show, whole_number
 from bayes_dp.tradeoff import approx_dp as lower
-from bayes_dp.tradeoff import fraction, least, nonnegative, scalar
+from bayes_dp.tradeoff import arrays, least, scalar
 
 __all__ = [
     "area",
@@ -58,7 +58,10 @@ BoolArray = NDArray[np.bool_]
 
 def fold(alpha: ArrayLike, beta: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """The image of each point with α ≤ β and α + β ≤ 1; every region here looks the same from all four images."""
-    alpha, beta = np.broadcast_arrays(fraction("alpha", alpha), fraction("beta", beta))
+    return _fold(*arrays(alpha=alpha, beta=beta))
+
+
+def _fold(alpha: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
     above = alpha + beta > 1
     alpha, beta = np.where(above, 1 - alpha, alpha), np.where(above, 1 - beta, beta)
     return np.minimum(alpha, beta), np.maximum(alpha, beta)
@@ -66,7 +69,7 @@ def fold(alpha: ArrayLike, beta: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 def images(alpha: ArrayLike, beta: ArrayLike) -> FloatArray:
     """The four images (α,β), (β,α), (1−α,1−β), (1−β,1−α) of each point: shape (..., 4, 2)."""
-    alpha, beta = np.broadcast_arrays(fraction("alpha", alpha), fraction("beta", beta))
+    alpha, beta = np.broadcast_arrays(*arrays(alpha=alpha, beta=beta))
     first = np.stack((alpha, beta, 1 - alpha, 1 - beta), axis=-1)
     second = np.stack((beta, alpha, 1 - beta, 1 - alpha), axis=-1)
     return np.stack((first, second), axis=-1)
@@ -74,20 +77,22 @@ def images(alpha: ArrayLike, beta: ArrayLike) -> FloatArray:
 
 def contains(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> BoolArray:
     """Whether (α, β) lies in R(ε, δ), boundary included."""
-    return _contains(*fold(alpha, beta), nonnegative("epsilon", epsilon), fraction("delta", delta))
+    alpha, beta, epsilon, delta = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta)
+    return _contains(*_fold(alpha, beta), epsilon, delta)
 
 
 def in_layer(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> BoolArray:
     """Whether (α, β) lies in R_s(ε, δ) = R(ε, δ) \\ R(sε, sδ)."""
-    epsilon, delta, s = nonnegative("epsilon", epsilon), fraction("delta", delta), _strength(strength)
-    point = fold(alpha, beta)
+    alpha, beta, epsilon, delta, s = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta, strength=strength)
+    point = _fold(alpha, beta)
     return _contains(*point, epsilon, delta) & ~_contains(*point, s * epsilon, s * delta)
 
 
 def level(alpha: ArrayLike, beta: ArrayLike, delta: ArrayLike) -> FloatArray:
     """Least ε ≥ 0 with (α, β) ∈ R(ε, δ), infinite if there is none: max(0, log((1 − δ − β)/α)) for the folded point."""
-    alpha, beta = fold(alpha, beta)
-    gap = 1 - fraction("delta", delta) - beta
+    alpha, beta, delta = arrays(alpha=alpha, beta=beta, delta=delta)
+    alpha, beta = _fold(alpha, beta)
+    gap = 1 - delta - beta
     positive = np.where(gap > alpha, gap, 1.0)
     excess = np.where(gap > alpha, gap - alpha, 0.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # α = 0 < gap: infinite; 0/0 is not used
@@ -101,10 +106,9 @@ def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta:
     It solves e^{sε} α + sδ = 1 − β for the folded point. It is 0 on the line α + β = 1 (which is R(0, 0)), 1 on the
     boundary of R(ε, δ) and outside; at δ = 0 it is level/ε.
     """
-    alpha, beta = fold(alpha, beta)
-    alpha, gap, epsilon, delta = np.broadcast_arrays(
-        alpha, 1 - beta - alpha, nonnegative("epsilon", epsilon), fraction("delta", delta)
-    )
+    alpha, beta, epsilon, delta = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta)
+    alpha, beta = _fold(alpha, beta)
+    alpha, gap, epsilon, delta = np.broadcast_arrays(alpha, 1 - beta - alpha, epsilon, delta)
 
     def reached(s: FloatArray) -> BoolArray:
         return np.asarray(alpha * np.expm1(np.minimum(s * epsilon, 709.0)) + s * delta >= gap)
@@ -117,13 +121,14 @@ def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta:
 
 def corner(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """x = (1 − δ)/(1 + e^ε), where the lower boundary meets the diagonal."""
-    return (1 - fraction("delta", delta)) * _q(nonnegative("epsilon", epsilon))
+    epsilon, delta = arrays(epsilon=epsilon, delta=delta)
+    return (1 - delta) * _q(epsilon)
 
 
 def area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """|R(ε, δ)| = 1 − 2(1 − δ)²/(1 + e^ε) = δ(2 − δ) + (1 − δ)² tanh(ε/2)."""
-    delta = fraction("delta", delta)
-    return delta * (2 - delta) + (1 - delta) ** 2 * np.tanh(nonnegative("epsilon", epsilon) / 2)
+    epsilon, delta = arrays(epsilon=epsilon, delta=delta)
+    return delta * (2 - delta) + (1 - delta) ** 2 * np.tanh(epsilon / 2)
 
 
 def log_area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
@@ -134,26 +139,25 @@ def log_area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
 
 def layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> FloatArray:
     """|R_s(ε, δ)| = 2 [(1 − sδ)²/(1 + e^{sε}) − (1 − δ)²/(1 + e^ε)]."""
-    epsilon, delta, s = nonnegative("epsilon", epsilon), fraction("delta", delta), _strength(strength)
+    epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return (1 - s) * _q(s * epsilon) * _area_rate(epsilon, delta, s)
 
 
 def log_layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> FloatArray:
     """log |R_s(ε, δ)|, also where the area is below the smallest float; −∞ at ε = δ = 0."""
-    epsilon, delta, s = nonnegative("epsilon", epsilon), fraction("delta", delta), _strength(strength)
+    epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return np.log1p(-s) + _log_area_rate(epsilon, delta, s)
 
 
 def log_boundary_area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """log of lim_{s→1} |R_s(ε, δ)|/(1 − s) = log [2(1 − δ) (2δ + (1 − δ) ε/(1 + e^{−ε}))/(1 + e^ε)]."""
-    return _log_area_rate(nonnegative("epsilon", epsilon), fraction("delta", delta), np.ones(()))
+    epsilon, delta = arrays(epsilon=epsilon, delta=delta)
+    return _log_area_rate(epsilon, delta, np.ones(()))
 
 
 def quadrilateral(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> FloatArray:
     """Vertices (0, 1−δ), (0, 1−sδ), (x_s, x_s), (x, x) of the first image of R_s(ε, δ): shape (..., 4, 2)."""
-    epsilon, delta, s = np.broadcast_arrays(
-        nonnegative("epsilon", epsilon), fraction("delta", delta), _strength(strength)
-    )
+    epsilon, delta, s = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta, strength=strength))
     inner, outer = (1 - s * delta) * _q(s * epsilon), (1 - delta) * _q(epsilon)
     alpha = np.stack((np.zeros_like(inner), np.zeros_like(inner), inner, outer), axis=-1)
     beta = np.stack((1 - delta, 1 - s * delta, inner, outer), axis=-1)
@@ -167,8 +171,7 @@ def layer_map(
     u: ArrayLike, v: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(α, β, log Jacobian) of the bilinear map from (u, v) ∈ [0, 1]² onto the first quadrilateral, see the top."""
-    u, v = fraction("u", u), fraction("v", v)
-    epsilon, delta, s = nonnegative("epsilon", epsilon), fraction("delta", delta), _strength(strength)
+    u, v, epsilon, delta, s = arrays(u=u, v=v, epsilon=epsilon, delta=delta, strength=strength)
     inner, outer, drop = _edges(epsilon, delta, s)
     width = v * drop * (1 - delta + delta * (1 - s) * (1 - u)) + (1 - v) * delta * ((1 - u) * inner + u * outer)
     with np.errstate(divide="ignore"):  # a corner where the quadrilateral is a triangle
@@ -199,7 +202,8 @@ def sample(
     rng: np.random.Generator,
 ) -> FloatArray:
     """Exact uniform draws from R_s(ε, δ), shape (*size, 2); parameters broadcast to `size` as in NumPy's samplers."""
-    return _sample(nonnegative("epsilon", epsilon), fraction("delta", delta), _strength(strength), size, rng)
+    epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
+    return _sample(epsilon, delta, s, size, rng)
 
 
 def sample_boundary(
@@ -209,7 +213,8 @@ def sample_boundary(
 
     The density along the boundary is proportional to the layer's local width.
     """
-    return _sample(nonnegative("epsilon", epsilon), fraction("delta", delta), np.ones(()), size, rng)
+    epsilon, delta = arrays(epsilon=epsilon, delta=delta)
+    return _sample(epsilon, delta, np.ones(()), size, rng)
 
 
 def _sample(
@@ -294,7 +299,3 @@ def _q(t: FloatArray) -> FloatArray:
 
 def _log_q(t: FloatArray) -> FloatArray:
     return -t - np.log1p(np.exp(-t))
-
-
-def _strength(value: ArrayLike) -> FloatArray:
-    return numbers("strength", value, 0.0, 1.0, high_open=True)

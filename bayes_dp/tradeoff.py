@@ -22,7 +22,7 @@ Differential Privacy", IEEE Trans. Inf. Theory 2017 (theorem numbers of ICML 201
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -90,6 +90,27 @@ def fraction(name: str, value: ArrayLike) -> FloatArray:
     return numbers(name, value, 0.0, 1.0)
 
 
+def arrays(**values: ArrayLike) -> tuple[FloatArray, ...]:
+    """Each in the range that its name says, and all of shapes that broadcast."""
+    found = tuple(
+        nonnegative(name, value)
+        if name in ("epsilon", "mu", "total_epsilon")
+        else numbers(name, value, 0.0, 1.0, high_open=name == "strength")
+        for name, value in values.items()
+    )
+    shapes = [array.shape for array in found]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InputError(f"{_listed(values)} must have shapes that broadcast, not {_listed(shapes)}") from None
+    return found
+
+
+def _listed(items: Iterable[Any]) -> str:
+    *most, last = map(str, items)
+    return f"{', '.join(most)} and {last}"
+
+
 def scalar(value: Any) -> FloatArray:
     """The array itself; a zero-dimensional one as a NumPy scalar, as NumPy's own functions return it."""
     plain: FloatArray = value[()]
@@ -101,7 +122,7 @@ def scalar(value: Any) -> FloatArray:
 
 def log_delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
     """log of `delta_from_mu`, also where δ itself is below the smallest float."""
-    return _log_delta_from_mu(nonnegative("mu", mu), nonnegative("epsilon", epsilon))
+    return _log_delta_from_mu(*arrays(mu=mu, epsilon=epsilon))
 
 
 def delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
@@ -111,7 +132,7 @@ def delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
 
 def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
     """Least ε ≥ 0 for which μ-GDP implies (ε, δ)-DP: the inverse in ε of `delta_from_mu`; infinite at δ = 0 < μ."""
-    mu, delta = np.broadcast_arrays(nonnegative("mu", mu), fraction("delta", delta))
+    mu, delta = np.broadcast_arrays(*arrays(mu=mu, delta=delta))
     with np.errstate(divide="ignore", over="ignore"):
         goal = np.log(delta)
         # δ(ε) ≤ Φ(μ/2 − ε/μ), which underflows to 0 at Φ(−40)
@@ -121,7 +142,7 @@ def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
 
 def mu_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """The μ whose GDP curve passes through (ε, δ), the inverse in μ of `delta_from_mu`; infinite at δ = 1."""
-    epsilon, delta = np.broadcast_arrays(nonnegative("epsilon", epsilon), fraction("delta", delta))
+    epsilon, delta = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta))
     with np.errstate(divide="ignore"):
         goal = np.log(delta)
     highest = 40 + np.sqrt(1600 + 2 * epsilon)  # there −ε/μ + μ/2 = 40, and δ rounds to 1
@@ -177,13 +198,13 @@ def _mills_slope(x: FloatArray) -> FloatArray:
 
 def advantage_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """(e^ε − 1 + 2δ)/(e^ε + 1) = δ + (1 − δ) tanh(ε/2), the largest TPR − FPR under (ε, δ)-DP ([KOV] Theorem 2.1)."""
-    delta = fraction("delta", delta)
-    return delta + (1 - delta) * np.tanh(nonnegative("epsilon", epsilon) / 2)
+    epsilon, delta = arrays(epsilon=epsilon, delta=delta)
+    return delta + (1 - delta) * np.tanh(epsilon / 2)
 
 
 def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> FloatArray:
     """Least ε ≥ 0 whose (ε, δ)-DP allows this advantage: log((1 + advantage − 2δ)/(1 − advantage)), 0 below δ."""
-    advantage, delta = np.broadcast_arrays(fraction("advantage", advantage), fraction("delta", delta))
+    advantage, delta = np.broadcast_arrays(*arrays(advantage=advantage, delta=delta))
     excess = np.maximum(advantage - delta, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # advantage 1: infinite, or 0/0 when δ = 1 too
         epsilon = np.log1p(2 * excess / (1 - advantage))
@@ -192,19 +213,22 @@ def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> FloatArray
 
 def delta_from_laplace(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
     """max(0, 1 − e^{(ε − μ)/2}), the profile of the Laplace mechanism, μ = sensitivity/scale ([BBG] Theorem 3)."""
-    return np.maximum(0.0, -np.expm1(np.minimum(nonnegative("epsilon", epsilon) - nonnegative("mu", mu), 0.0) / 2))
+    mu, epsilon = arrays(mu=mu, epsilon=epsilon)
+    return np.maximum(0.0, -np.expm1(np.minimum(epsilon - mu, 0.0) / 2))
 
 
 def epsilon_from_laplace(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
     """max(0, μ + 2 log(1 − δ)), the inverse in ε of `delta_from_laplace`."""
+    mu, delta = arrays(mu=mu, delta=delta)
     with np.errstate(divide="ignore"):
-        return scalar(np.maximum(0.0, nonnegative("mu", mu) + 2 * np.log1p(-fraction("delta", delta))))
+        return scalar(np.maximum(0.0, mu + 2 * np.log1p(-delta)))
 
 
 def laplace_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """ε − 2 log(1 − δ), the largest Laplace μ that is (ε, δ)-DP; infinite at δ = 1."""
+    epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     with np.errstate(divide="ignore"):
-        return scalar(nonnegative("epsilon", epsilon) - 2 * np.log1p(-fraction("delta", delta)))
+        return scalar(epsilon - 2 * np.log1p(-delta))
 
 
 def advantage_from_laplace(mu: ArrayLike) -> FloatArray:
@@ -228,7 +252,7 @@ def compose_gaussian(mu: ArrayLike) -> float:
 
 def compose_basic(epsilon: ArrayLike, delta: ArrayLike) -> tuple[float, float]:
     """(Σ ε, min(1, Σ δ)) over the given mechanisms: always valid, seldom tight."""
-    epsilon, delta = np.broadcast_arrays(nonnegative("epsilon", epsilon), fraction("delta", delta))
+    epsilon, delta = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta))
     return float(epsilon.sum()), min(1.0, float(delta.sum()))
 
 
@@ -240,13 +264,14 @@ def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon:
     """
     k = whole_number("k", k, 1)
     wrong = np.arange(k + 1.0)
-    one, total = nonnegative("epsilon", epsilon)[..., None], nonnegative("total_epsilon", total_epsilon)[..., None]
+    epsilon, delta, total = arrays(epsilon=epsilon, delta=delta, total_epsilon=total_epsilon)
+    one, total = epsilon[..., None], total[..., None]
     log_choose = special.gammaln(k + 1.0) - special.gammaln(wrong + 1) - special.gammaln(k - wrong + 1)
     log_weight = log_choose - wrong * one - k * np.log1p(np.exp(-one))
     loss = np.maximum((k - 2 * wrong) * one - total, 0.0)
     pure = np.sum(np.exp(log_weight) * -np.expm1(-loss), axis=-1)
     with np.errstate(divide="ignore"):
-        return scalar(-np.expm1(k * np.log1p(-fraction("delta", delta)) + np.log1p(-np.minimum(pure, 1.0))))
+        return scalar(-np.expm1(k * np.log1p(-delta) + np.log1p(-np.minimum(pure, 1.0))))
 
 
 # Trade-off functions --------------------------------------------------------------------------------------------------
@@ -266,8 +291,8 @@ class TradeOffFunction(Protocol):
 
 def approx_dp(alpha: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """f_{ε,δ}(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)), that of (ε, δ)-DP ([DRS] Proposition 2.5)."""
-    alpha = fraction("alpha", alpha)
-    return _approx_dp(alpha, 1 - alpha, nonnegative("epsilon", epsilon), fraction("delta", delta))
+    alpha, epsilon, delta = arrays(alpha=alpha, epsilon=epsilon, delta=delta)
+    return _approx_dp(alpha, 1 - alpha, epsilon, delta)
 
 
 @dataclass(frozen=True)

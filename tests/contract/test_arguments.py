@@ -8,6 +8,7 @@ one line that names the argument, before any work.
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import re
 import warnings
@@ -1107,6 +1108,17 @@ def run(entry: Call, argument: str, value: Any) -> Any:
         return entry.function(**arguments)
 
 
+def arrays_of(entry: Call) -> list[str]:
+    """The arguments that broadcast with each other: those of a function of the geometry that take arrays."""
+    if getattr(entry.function, "__module__", None) not in ("bayes_dp.region", "bayes_dp.tradeoff"):
+        return []
+    return [
+        argument
+        for argument, values in entry.arguments.items()
+        if any(isinstance(value, list) and len(value) == 1 for value in values.good)
+    ]
+
+
 CASES = [(name, argument) for name, entry in CALLS.items() for argument in entry.arguments]
 
 
@@ -1140,3 +1152,12 @@ def test_what_is_refused(name: str, argument: str):
             wrong.append(f"{argument}={value!r:.60}: accepted")
         plt.close("all")
     assert not wrong, "\n".join((name, *wrong))
+
+
+@pytest.mark.parametrize("name", [name for name, entry in CALLS.items() if len(arrays_of(entry)) > 1])
+def test_arrays_that_do_not_fit_each_other(name: str):
+    entry = CALLS[name]
+    for first, second in itertools.combinations(arrays_of(entry), 2):
+        arguments = {argument: np.full(n, entry.base[argument]) for argument, n in ((first, 2), (second, 3))}
+        with pytest.raises(InputError, match=rf"\b{first}\b.*\b{second}\b.* not .*\(2,\).*\(3,\)"):
+            entry.function(**entry.base | arguments)

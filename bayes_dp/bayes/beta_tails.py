@@ -111,7 +111,7 @@ class BetaTails:
         np.arcsinh(position, out=position)
         position -= self._first[table]
         position /= self._step[table]
-        np.clip(position, 0.0, _NODES - 1.0000001, out=position)
+        np.minimum(np.maximum(position, 0.0, out=position), _NODES - 1.0000001, out=position)
         cell = position.astype(np.int64)
         position -= cell
         cell += table * (_NODES - 1)
@@ -133,7 +133,7 @@ class BetaTails:
         # no larger than the curvature of the density, (n+2) z (1-z).
         log_r = self.log_norm[table] + a * np.log(z) + (total - a) * np.log(z_bar) - value
         r = np.minimum(np.exp(np.minimum(log_r, 600.0)), a)
-        bend = np.clip(r * (a - total * z - r), -total * z * z_bar, 0.0)
+        bend = np.minimum(np.maximum(r * (a - total * z - r), -total * z * z_bar), 0.0)
         near, far = run / z, run / z_bar
         first = -r * (near + far)
         return value, first, np.minimum(bend * (near + far) ** 2 + r * (far**2 - near**2), 0.0)

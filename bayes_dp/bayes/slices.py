@@ -66,7 +66,7 @@ class Slices:
         return len(self.k)
 
     def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Slices:
-        return Slices(*(getattr(self, f.name)[index] for f in fields(self)))
+        return Slices(*(values[index] for values in vars(self).values()))
 
     @staticmethod
     def concatenate(parts: list[Slices]) -> Slices:
@@ -135,8 +135,7 @@ def log_slices(tails: LogConcave, s: Slices) -> Floats:
     mode, peak, first, second = _mode(tails, s)
     with np.errstate(divide="ignore", over="ignore"):
         reach = np.minimum(np.sqrt(2 * _DROP / np.maximum(-second, 0.0)), _DROP / np.abs(first))
-    left = _fall(tails, s, mode, peak, reach, 0.0)
-    right = _fall(tails, s, mode, peak, reach, 1.0)
+    left, right = _falls(tails, s, mode, peak, reach)
     cuts = np.stack([left, mode, *_switch(tails, s, left, right), right])
     cuts.sort(axis=0)
     widths = np.diff(cuts, axis=0)
@@ -188,18 +187,22 @@ def _mode(tails: LogConcave, s: Slices) -> tuple[Floats, Floats, Floats, Floats]
         step, middle = at - g1 / g2, 0.5 * (low[active] + high[active])
         go = (g1**2 > -0.05 * g2) & (high[active] - low[active] > 1e-14 * middle)
         tau[active] = np.where(go, np.where((step > low[active]) & (step < high[active]), step, middle), at)
-        active, rows = active[go], rows.take(go)
+        if not go.all():
+            active, rows = active[go], rows.take(go)
     return tau, value, first, second
 
 
-def _fall(tails: LogConcave, s: Slices, mode: Floats, peak: Floats, reach: Floats, end: float) -> Floats:
-    """The τ between the mode and `end` (0 or 1) where the integrand has fallen by 1 to 1.6 times _DROP, or `end`."""
-    edge = abs(end - _EDGE)
-    falls = peak - s.log_integrand(tails, np.full(len(s), edge)) > _DROP
+def _falls(tails: LogConcave, s: Slices, mode: Floats, peak: Floats, reach: Floats) -> tuple[Floats, Floats]:
+    """The τ on either side of the mode where the integrand has fallen by 1 to 1.6 times _DROP, or the end 0 or 1."""
+    end = np.repeat([0.0, 1.0], len(s))
+    mode, peak, reach = np.tile(mode, 2), np.tile(peak, 2), np.tile(reach, 2)
+    edge = np.abs(end - _EDGE)
+    both = np.tile(np.arange(len(s)), 2)
+    falls = peak - s.take(both).log_integrand(tails, edge) > _DROP
     outside, inside = np.where(falls, edge, end), mode.copy()
     active = np.nonzero(falls & (mode != edge))[0]
     tau = mode + (2 * end - 1) * np.minimum(reach, 0.5 * np.abs(edge - mode))
-    rows = s.take(active)
+    rows = s.take(both[active])
     for _ in range(60):
         if not len(active):
             break
@@ -214,8 +217,9 @@ def _fall(tails: LogConcave, s: Slices, mode: Floats, peak: Floats, reach: Float
         low, high = np.minimum(inside[active], outside[active]), np.maximum(inside[active], outside[active])
         go = ~(beyond & (fallen <= 1.6 * _DROP)) & (high - low > 1e-13 * high)
         tau[active] = np.where(go, np.where((step > low) & (step < high), step, 0.5 * (low + high)), at)
-        active, rows = active[go], rows.take(go)
-    return outside
+        if not go.all():
+            active, rows = active[go], rows.take(go)
+    return outside[: len(s)], outside[len(s) :]
 
 
 def _switch(tails: LogConcave, s: Slices, left: Floats, right: Floats) -> list[Floats]:

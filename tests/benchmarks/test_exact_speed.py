@@ -16,7 +16,7 @@ def model_counts(n, trials=1000, delta=1e-3):
 
 @pytest.mark.parametrize(("n", "limit"), [(20, 0.5), (500, 5.0)])
 def test_joint_posterior(benchmark, n, limit):
-    counts = model_counts(n)
+    counts = model_counts(n if benchmark.enabled else n // 5)
     bdp.estimate(model_counts(2), 1e-3)  # what is imported and compiled at first use
     benchmark.pedantic(bdp.estimate, args=(counts, 1e-3), rounds=3)
     if benchmark.enabled:

@@ -30,14 +30,19 @@ def check(benchmark, limit):
         assert benchmark.stats.stats.min < limit
 
 
+def sized(benchmark, n):
+    """So many examples where they are timed; otherwise a few that take the same way."""
+    return n if benchmark.enabled else 1000
+
+
 def test_cross_fitting(benchmark):
-    x, member, _ = audited(100_000, 50)
+    x, member, _ = audited(sized(benchmark, 100_000), 50)
     benchmark.pedantic(fit, args=(x, member), rounds=1)
     check(benchmark, 60.0)
 
 
 def test_falsification(benchmark):
-    x, member, _ = audited(100_000, 50)
+    x, member, _ = audited(sized(benchmark, 100_000), 50)
     pi = fit(x, member)
     benchmark.pedantic(falsify, args=(pi,), rounds=1)
     check(benchmark, 60.0)
@@ -49,7 +54,7 @@ def test_falsification(benchmark):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_bootstrap(benchmark, jobs, settings):
     """K = 600 for m = 10 000 examples with 50 features and six numbers of guesses; two jobs should halve the time."""
-    x, member, score = audited(10_000, 50)
+    x, member, score = audited(sized(benchmark, 10_000), 50)
     pi = fit(x, member)
     replicates = 600 if benchmark.enabled else 39
     given = {"choice": NUMBERS, "replicates": replicates, "n_jobs": jobs, **settings}
@@ -60,7 +65,7 @@ def test_bootstrap(benchmark, jobs, settings):
 
 def test_ratio_to_scikit_learn(benchmark):
     """Cross-fitting by Newton's method and by scikit-learn: the same propensities."""
-    x, member, _ = audited(10_000, 50)
+    x, member, _ = audited(sized(benchmark, 10_000), 50)
     origin = fit(x, member).origin
     peer = Classifier(make_pipeline(StandardScaler(), LogisticRegression(tol=1e-8, max_iter=1000)), "platt")
 

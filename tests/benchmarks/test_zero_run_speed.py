@@ -30,7 +30,11 @@ def test_a_million_examples(benchmark, form, guesses):
     member = RANDOM.random(len(logit)) < special.expit(logit)
     score = np.where(member, 1.0, -1.0) + logit + 1.5 * RANDOM.normal(size=len(logit))
     table = GuessTable(score, member, special.expit(logit))
-    question = {"delta": 1e-5 if form == "δ = 1e-5" else 0.0, "form": "tampered", "choice": size if guesses == "all" else None}
+    question = {
+        "delta": 1e-5 if form == "δ = 1e-5" else 0.0,
+        "form": "tampered",
+        "choice": size if guesses == "all" else None,
+    }
     benchmark.pedantic(zero_run, args=(table,), kwargs=question, rounds=3)
     check(benchmark, 3.0)
 

@@ -12,11 +12,15 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bayes_dp import datasets
+from tests.contract.command_server import shim
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -63,13 +67,57 @@ def test_python(path: Path):
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Path]:
+    """The folder of a bayes-dp most of whose command lines share a process."""
+    with tempfile.TemporaryDirectory() as short:  # the address of a socket may have a hundred characters
+        address = Path(short) / "socket"
+        command = [sys.executable, "-m", "tests.contract.command_server", str(address)]
+        search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+        server = subprocess.Popen(command, env={**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": search})
+        try:
+            for _ in range(600):
+                if address.exists():
+                    break
+                time.sleep(0.1)
+            yield shim(Path(short), str(address))
+        finally:
+            server.kill()
+            server.wait()
+
+
+def in_shell(code: str, programs: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": os.pathsep.join([str(programs), os.environ["PATH"]])}
+    command = ["bash", "-c", _SHELL + code]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+
+
 @pytest.mark.parametrize("path", having("sh", "bayes-dp "), ids=lambda path: path.name)
 @pytest.mark.usefixtures("folder")
-def test_command_lines(path: Path):
+def test_command_lines(path: Path, programs: Path):
     for line, code in blocks(path, "sh"):
         if "bayes-dp " in code:
-            done = subprocess.run(["bash", "-c", _SHELL + code], capture_output=True, text=True)
+            done = in_shell(code, programs)
             assert done.returncode in (0, 1), f"{path.name}, line {line}: {done.stderr}"
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("code", "returned"),
+    [
+        ("bayes-dp measure nothing.csv --target-fpr 0.1", 2),
+        ("printf 'fp,n0,fn,n1\\n1,100,5,100\\n' | bayes-dp audit intervals - --delta 1e-3 --fail-above 1", 1),
+        ("mkdir -p new; cd new; bayes-dp audit one-run --help > help.txt; cat help.txt | wc -l", 0),
+    ],
+)
+def test_both_ways_to_run_a_command_line_are_one(programs: Path, code: str, returned: int):
+    for seen in (programs.parent / "seen").iterdir():
+        seen.unlink()
+    own, shared = in_shell(code, programs), in_shell(code, programs)
+    assert (own.stdout, own.stderr, own.returncode) == (shared.stdout, shared.stderr, shared.returncode)
+    assert own.returncode == returned
+    assert own.stdout + own.stderr
+    assert len(list((programs.parent / "seen").iterdir())) == 1
 
 
 def test_blocks_are_found(tmp_path: Path):

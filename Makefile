@@ -9,15 +9,16 @@ TWO := -n 2 --dist worksteal # workers, of which one that is done takes over tes
 OLDEST := .venv-oldest
 
 # What needs no sampler, no training and no long simulation.
-QUICK := tests/attacks tests/audits tests/propensity tests/reporting tests/contract/test_imports.py \
-	$(patsubst %,tests/bayes/test_%.py,beta_tails cells estimate exact layer likelihoods marginal priors) \
-	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run) \
-	$(filter-out %calibrate.py %study.py, $(wildcard tests/test_*.py))
+QUICK := tests/attacks tests/audits tests/data tests/propensity tests/reporting tests/results tests/support \
+	tests/comparison tests/planning tests/test_checks.py tests/test_init.py tests/test_region.py tests/test_tradeoff.py \
+	tests/contract/test_imports.py tests/bayes/exact tests/bayes/likelihoods/test_binomial.py \
+	$(patsubst %,tests/bayes/test_%.py,estimate layer priors) \
+	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run)
 # What leans on the dependencies: arrays, special functions, compilers, samplers, diagnostics, files, figures, options.
-CORE := tests/audits tests/plots tests/cli/test_cli.py tests/propensity/test_learn.py tests/test_data.py \
-	tests/test_guess_table.py tests/test_interop.py tests/test_loss_table.py tests/test_tradeoff.py \
-	$(patsubst %,tests/bayes/test_%.py,estimate exact marginal priors) tests/bayes/test_nuts.py::test_forms \
-	tests/bayes/test_mhaar.py::test_same_seed_same_bits
+CORE := tests/audits tests/plots tests/cli/test_cli.py tests/propensity/test_fitting.py tests/test_tradeoff.py \
+	$(patsubst %,tests/data/test_%.py,counts guess_table loss_table) tests/results/test_interop.py \
+	$(patsubst %,tests/bayes/exact/test_%.py,posterior marginal) tests/bayes/test_estimate.py tests/bayes/test_priors.py \
+	tests/bayes/nuts/test_posterior.py::test_forms tests/bayes/mhaar/test_posterior.py::test_same_seed_same_bits
 
 .PHONY: help demo test test-fast test-oldest test-slow bench lint ruff types docs docs-check wheel clean
 .NOTPARALLEL:

@@ -13,45 +13,39 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from bayes_dp.forks import note_forks
+from bayes_dp.support.forks import note_forks
 
 __version__ = "0.1.0"
 
-# Public name -> the module that holds it; a value equal to the module's own name exports the module.
+# Public name -> the module that holds it.
 _HOMES = {
     "InputError": "checks",
-    "ErrorCounts": "data",
-    "Posterior": "result",
-    "GuessTable": "guess_table",
-    "Guesses": "guesses",
-    "LossTable": "loss_table",
-    "LowerBound": "bound",
-    "Comparison": "comparison",
-    "compare": "comparison",
-    "gate": "gating",
-    "Verdict": "verdict",
+    "ErrorCounts": "data.counts",
+    "Posterior": "results.posterior",
+    "GuessTable": "data.guess_table",
+    "Guesses": "data.guesses",
+    "LossTable": "data.loss_table",
+    "LowerBound": "results.bound",
+    "Comparison": "comparison.compare",
+    "compare": "comparison.compare",
+    "gate": "comparison.gate",
+    "Verdict": "comparison.verdict",
     "estimate": "bayes.estimate",
-    "Likelihood": "bayes.own",
-    "bayes_model": "bayes.model",
-    "observe_counts": "bayes.model",
-    "run_nuts": "bayes.hamiltonian",
-    "check": "bayes.model_check",
-    "compare_likelihoods": "bayes.likelihood_comparison",
-    "plan": "planning",
-    "Plan": "planning",
-    "Experiment": "planning",
-    "report": "reporting",
-    "Report": "reporting",
-    "datasets": "datasets",
-    "region": "region",
-    "tradeoff": "tradeoff",
-    "audits": "audits",
-    "attacks": "attacks",
-    "propensity": "propensity",
-    "plots": "plots",
+    "Likelihood": "bayes.likelihoods.custom",
+    "bayes_model": "bayes.nuts.model",
+    "observe_counts": "bayes.nuts.model",
+    "run_nuts": "bayes.nuts.sampler",
+    "check": "bayes.checks.model_check",
+    "compare_likelihoods": "bayes.checks.compare",
+    "plan": "planning.plan",
+    "Plan": "planning.result",
+    "Experiment": "planning.simulated",
+    "report": "reporting.report",
+    "Report": "reporting.report",
 }
+_MODULES = ("datasets", "region", "tradeoff", "audits", "attacks", "propensity", "plots")
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *_HOMES, *_MODULES]
 
 note_forks()
 
@@ -63,37 +57,38 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import propensity as propensity
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
+    from bayes_dp.bayes.checks.compare import compare_likelihoods as compare_likelihoods
+    from bayes_dp.bayes.checks.model_check import check as check
     from bayes_dp.bayes.estimate import estimate as estimate
-    from bayes_dp.bayes.hamiltonian import run_nuts as run_nuts
-    from bayes_dp.bayes.likelihood_comparison import compare_likelihoods as compare_likelihoods
-    from bayes_dp.bayes.model import bayes_model as bayes_model
-    from bayes_dp.bayes.model import observe_counts as observe_counts
-    from bayes_dp.bayes.model_check import check as check
-    from bayes_dp.bayes.own import Likelihood as Likelihood
-    from bayes_dp.bound import LowerBound as LowerBound
+    from bayes_dp.bayes.likelihoods.custom import Likelihood as Likelihood
+    from bayes_dp.bayes.nuts.model import bayes_model as bayes_model
+    from bayes_dp.bayes.nuts.model import observe_counts as observe_counts
+    from bayes_dp.bayes.nuts.sampler import run_nuts as run_nuts
     from bayes_dp.checks import InputError as InputError
-    from bayes_dp.comparison import Comparison as Comparison
-    from bayes_dp.comparison import compare as compare
-    from bayes_dp.data import ErrorCounts as ErrorCounts
-    from bayes_dp.gating import gate as gate
-    from bayes_dp.guess_table import GuessTable as GuessTable
-    from bayes_dp.guesses import Guesses as Guesses
-    from bayes_dp.loss_table import LossTable as LossTable
-    from bayes_dp.planning import Experiment as Experiment
-    from bayes_dp.planning import Plan as Plan
-    from bayes_dp.planning import plan as plan
-    from bayes_dp.reporting import Report as Report
-    from bayes_dp.reporting import report as report
-    from bayes_dp.result import Posterior as Posterior
-    from bayes_dp.verdict import Verdict as Verdict
+    from bayes_dp.comparison.compare import Comparison as Comparison
+    from bayes_dp.comparison.compare import compare as compare
+    from bayes_dp.comparison.gate import gate as gate
+    from bayes_dp.comparison.verdict import Verdict as Verdict
+    from bayes_dp.data.counts import ErrorCounts as ErrorCounts
+    from bayes_dp.data.guess_table import GuessTable as GuessTable
+    from bayes_dp.data.guesses import Guesses as Guesses
+    from bayes_dp.data.loss_table import LossTable as LossTable
+    from bayes_dp.planning.plan import plan as plan
+    from bayes_dp.planning.result import Plan as Plan
+    from bayes_dp.planning.simulated import Experiment as Experiment
+    from bayes_dp.reporting.report import Report as Report
+    from bayes_dp.reporting.report import report as report
+    from bayes_dp.results.bound import LowerBound as LowerBound
+    from bayes_dp.results.posterior import Posterior as Posterior
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'bayes_dp' has no attribute {name!r}; it has {', '.join(_HOMES)}")
-    module = importlib.import_module(f"bayes_dp.{home}")
-    value = module if home == name else getattr(module, name)
+    if name in _MODULES:
+        value: Any = importlib.import_module(f"bayes_dp.{name}")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"bayes_dp.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'bayes_dp' has no attribute {name!r}; it has {', '.join(__all__[1:])}")
     globals()[name] = value
     return value
 

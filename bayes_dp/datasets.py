@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["demo_csv", "mnist_a4", "strong_attacks"]
 
@@ -30,4 +30,4 @@ def demo_csv() -> Path:
 
 
 def _path(name: str) -> Path:
-    return Path(str(resources.files("bayes_dp") / "data_files" / name))
+    return Path(str(resources.files("bayes_dp.data") / "bundled" / name))

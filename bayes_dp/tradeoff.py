@@ -246,7 +246,7 @@ def laplace_from_advantage(advantage: ArrayLike) -> FloatArray:
 
 
 def compose_gaussian(mu: ArrayLike) -> float:
-    """√(Σ μ²): the composition of μ_1-, …, μ_k-GDP mechanisms is exactly GDP with this parameter ([DRS] §3)."""
+    """√(Σ μ²): the composition of μ_1-, …, μ_k-GDP mechanisms is exactly GDP with this parameter ([DRS] 3)."""
     return math.hypot(*nonnegative("mu", mu).ravel())
 
 
@@ -329,7 +329,7 @@ class ApproxDP(TradeOffFunction):
 
 @dataclass(frozen=True)
 class Gaussian(TradeOffFunction):
-    """μ-Gaussian differential privacy: f(α) = Φ(Φ^{-1}(1 − α) − μ) ([DRS] §2.2)."""
+    """μ-Gaussian differential privacy: f(α) = Φ(Φ^{-1}(1 − α) − μ) ([DRS] 2.2)."""
 
     mu: float
 

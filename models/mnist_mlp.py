@@ -44,11 +44,11 @@ from numpy.typing import NDArray
 
 from bayes_dp import LossTable
 from bayes_dp.checks import InputError, seed_of
-from bayes_dp.files import remove_temporary, write_bytes_atomically, write_text_if_new
-from bayes_dp.json_text import read_json
-from bayes_dp.progress import bar
-from bayes_dp.table import show
-from bayes_dp.workers import pool
+from bayes_dp.data.files import remove_temporary, write_bytes_atomically, write_text_if_new
+from bayes_dp.data.json_text import read_json
+from bayes_dp.data.table import show
+from bayes_dp.support.progress import bar
+from bayes_dp.support.workers import pool
 from models.mlp import Weights, first_weights, loss_at, noisy, orders, train
 
 __all__ = ["PRESETS", "SIGMAS", "STARTS", "Base", "Chunk", "Settings", "bases", "chunks", "losses_of", "main", "run"]

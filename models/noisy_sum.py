@@ -35,7 +35,7 @@ from bayes_dp import GuessTable, InputError
 from bayes_dp.attacks import Bonferroni, guess
 from bayes_dp.audits import f_dp, zero_run
 from bayes_dp.checks import numbers, one_number, seed_of
-from bayes_dp.files import check_writable
+from bayes_dp.data.files import check_writable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -39,8 +39,8 @@ def resident() -> int:
 def let_go() -> None:
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
-    if "bayes_dp.bayes.hamiltonian" in sys.modules:
-        sys.modules["bayes_dp.bayes.hamiltonian"]._program.cache_clear()
+    if "bayes_dp.bayes.nuts.sampler" in sys.modules:
+        sys.modules["bayes_dp.bayes.nuts.sampler"]._program.cache_clear()
     gc.collect()
     if hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         library.malloc_trim(0)

@@ -1,8 +1,8 @@
 """From what an attack measured to guesses of membership, and to counts of its errors."""
 
+from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.lira import choose_target, measure, measure_fast
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected, guess
-from bayes_dp.attacks.shifted import call_members
 
 __all__ = [
     "Bonferroni",

@@ -41,9 +41,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayes_dp.checks import InputError, numbers
-from bayes_dp.data import ErrorCounts
-from bayes_dp.loss_table import LossTable
-from bayes_dp.table import IntArray, show
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.loss_table import LossTable
+from bayes_dp.data.table import IntArray, show
 
 __all__ = ["Curve", "HeldOut", "SelectionWarning", "choose_target", "measure", "measure_fast", "p_values"]
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses, Rule
-from bayes_dp.table import IntArray, show, whole_numbers
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses, Rule
+from bayes_dp.data.table import IntArray, show, whole_numbers
 
 __all__ = ["Bonferroni", "Choice", "Fixed", "Sides", "Split", "Uncorrected", "guess", "plan", "ranked"]
 

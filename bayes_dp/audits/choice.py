@@ -18,10 +18,10 @@ from scipy import special
 from bayes_dp.attacks.scores import Bonferroni, Sides, guess
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.checks import InputError, numbers, seed_of, show
-from bayes_dp.data import ErrorCounts
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses
-from bayes_dp.table import MAX_COUNT
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.table import MAX_COUNT
 
 __all__ = [
     "ASSUMPTIONS",

@@ -47,13 +47,13 @@ from bayes_dp.audits.choice import (
     trials,
 )
 from bayes_dp.audits.memberships import under_coins
-from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, numbers, one_number
-from bayes_dp.data import ErrorCounts
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses
-from bayes_dp.result import Provenance
-from bayes_dp.table import show
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.table import show
+from bayes_dp.results.bound import LowerBound, joined
+from bayes_dp.results.posterior import Provenance
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction, require_symmetric
 
 __all__ = [

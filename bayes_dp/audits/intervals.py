@@ -18,11 +18,11 @@ from scipy import special
 
 from bayes_dp.audits.joint_beta import JointBeta
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
-from bayes_dp.bound import CredibleInterval, LowerBound
 from bayes_dp.checks import InputError, one_number, truth
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import level
-from bayes_dp.result import Provenance
+from bayes_dp.results.bound import CredibleInterval, LowerBound
+from bayes_dp.results.posterior import Provenance
 from bayes_dp.tradeoff import fraction, scalar
 
 __all__ = [

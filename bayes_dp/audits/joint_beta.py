@@ -1,7 +1,7 @@
 """The posterior of one attack's ε when its two error rates have independent Beta posteriors.
 
 With a ~ Beta(X+c, N0−X+c) and b ~ Beta(Y+c, N1−Y+c), c = 1/2 being Jeffreys' prior, P[ε ≤ e] = P[(a,b) ∈ R(e,δ)]
-(Zanella-Béguelin et al. 2023, "Bayesian Estimation of Differential Privacy", §4). This is the ε of the attack, so it is
+(Zanella-Béguelin et al. 2023, "Bayesian Estimation of Differential Privacy", 4). This is the ε of the attack, so it is
 that of the mechanism only if the attack is the strongest possible.
 
 The complement of R(e,δ) is K = {b < f_{e,δ}(a)} and its image K' under (a,b) → (1−a,1−b). With the line

@@ -34,7 +34,7 @@ from scipy import special
 
 from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.checks import InputError
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 
 __all__ = ["LEVEL", "Memberships", "under_coins", "under_independence", "under_overlap", "under_propensities"]
 

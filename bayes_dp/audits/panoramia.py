@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.audits.memberships import Memberships, under_coins
 from bayes_dp.audits.one_run import lower_bounds
-from bayes_dp.bound import Estimate, LowerBound, joined
 from bayes_dp.checks import InputError, numbers, one_number
-from bayes_dp.data import ErrorCounts
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses
-from bayes_dp.result import Provenance
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
+from bayes_dp.results.bound import Estimate, LowerBound, joined
+from bayes_dp.results.posterior import Provenance
 
 __all__ = ["panoramia"]
 

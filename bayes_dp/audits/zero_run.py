@@ -4,9 +4,9 @@ Given its features each example is a member with a probability that need not be 
 tell is taken off guess by guess (Ceberé, Even, Bleistein, Bellet, "Privacy auditing with zero (0) training run"). There
 are three forms:
 
-    untampered      for pure ε-DP: a tail of the Poisson binomial law (Theorem D.1), module `conditional`
+    untampered      for pure ε-DP: a tail of the Poisson binomial law (Theorem D.1), module `propensity_bounds`
     tampered        for (ε, δ)-DP and Gaussian DP: guesses are kept by coins (Theorem 5.1), modules `tampering` and
-                    `conditional`
+                    `propensity_bounds`
     compositional   the worst propensity counts for all (Corollary 1), module `compositional`
 
 The first two are directional unless that is switched off: a guess against its propensity needs no discount. By default
@@ -25,12 +25,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_dp.attacks.adversary import Calls, call_members
 from bayes_dp.attacks.scores import Bonferroni, Sides
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
-from bayes_dp.attacks.shifted import Calls, call_members
 from bayes_dp.audits.choice import Choice, choose
 from bayes_dp.audits.compositional import compositional
-from bayes_dp.audits.conditional import (
+from bayes_dp.audits.f_dp import refuse_delta_zero
+from bayes_dp.audits.memberships import Memberships, under_propensities
+from bayes_dp.audits.propensity_bounds import (
     Form,
     Parameter,
     bounds_for_propensities,
@@ -38,15 +40,13 @@ from bayes_dp.audits.conditional import (
     expected_bound,
     median_bound,
 )
-from bayes_dp.audits.f_dp import refuse_delta_zero
-from bayes_dp.audits.memberships import Memberships, under_propensities
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
-from bayes_dp.bound import LowerBound, joined
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, truth
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.propensity_source import PropensitySource
-from bayes_dp.result import Provenance
-from bayes_dp.table import show
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.propensity_source import PropensitySource
+from bayes_dp.data.table import show
+from bayes_dp.results.bound import LowerBound, joined
+from bayes_dp.results.posterior import Provenance
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["ESTIMATED", "FAR", "NOT_BOOTSTRAPPED", "Trust", "cautions", "resting_on", "trusted", "uniforms", "zero_run"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.interop import ess, rhat
+from bayes_dp.results.interop import ess, rhat
 
 __all__ = ["ConvergenceWarning", "convergence", "warn"]
 

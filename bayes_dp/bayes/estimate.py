@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal
 
-from bayes_dp.bayes.exact import exact
-from bayes_dp.bayes.own import Likelihood
+from bayes_dp.bayes.exact.posterior import exact
+from bayes_dp.bayes.likelihoods.custom import Likelihood
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, show
-from bayes_dp.data import ErrorCounts
-from bayes_dp.result import Posterior
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.posterior import Posterior
 
 __all__ = ["estimate", "is_sampled"]
 
@@ -95,10 +95,10 @@ def _named(likelihood: Any) -> str:
 
 def _sampler(method: str) -> Callable[..., Posterior]:
     if method == "mhaar":
-        from bayes_dp.bayes.mhaar import mhaar
+        from bayes_dp.bayes.mhaar.posterior import mhaar
 
         return mhaar
-    from bayes_dp.bayes.nuts import nuts
+    from bayes_dp.bayes.nuts.posterior import nuts
 
     return nuts
 

@@ -1,7 +1,7 @@
 """Dependent attacks: the posterior of ε, s and κ from bases in groups, by the whole model or by sums.
 
-`hierarchical` samples the model of `group_model.py` by NUTS. `aggregate` takes each group for one base with the sums of
-its counts, and samples the law of these sums (`aggregate.py`) by MHAAR.
+`hierarchical` samples the model of `nuts/grouped_model.py` by NUTS. `aggregate` takes each group for one base with the
+sums of its counts, and samples the law of these sums (`likelihoods/aggregate.py`) by MHAAR.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 import numpyro.distributions as dist
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.aggregate import Aggregate
 from bayes_dp.bayes.convergence import warn
-from bayes_dp.bayes.group_model import grouped_model
 from bayes_dp.bayes.groups import Members, spread_of, sums
-from bayes_dp.bayes.hamiltonian import ModelDraws, NutsSettings, sample
-from bayes_dp.bayes.mhaar import MhaarPosterior, answer
+from bayes_dp.bayes.likelihoods.aggregate import Aggregate
+from bayes_dp.bayes.mhaar.posterior import MhaarPosterior, answer
+from bayes_dp.bayes.nuts.grouped_model import grouped_model
+from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError, numbers
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["GroupedPosterior", "aggregate", "hierarchical"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from bayes_dp.workers import jax_must_run
+from bayes_dp.support.workers import jax_must_run
 
 __all__ = ["double", "doubled"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from bayes_dp.checks import InputError, show
-from bayes_dp.workers import jax_must_run
+from bayes_dp.support.workers import jax_must_run
 
 __all__ = ["DEFAULTS", "describe", "log_density", "parse", "prior_of", "support", "tails", "witnesses"]
 

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, LIKELIHOODS
-from bayes_dp.bayes.likelihoods import BINOMIAL, Counts
-from bayes_dp.bayes.own import Likelihood
+from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, Counts
+from bayes_dp.bayes.likelihoods.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, LIKELIHOODS
+from bayes_dp.bayes.likelihoods.custom import Likelihood
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number, show
-from bayes_dp.data import ErrorCounts
-from bayes_dp.result import Provenance
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.posterior import Provenance
 
 __all__ = ["Parameter", "Question", "Strength", "ask", "extremes"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.data import ErrorCounts
-from bayes_dp.interop import to_arviz
-from bayes_dp.result import Marginal, Posterior, SampleMarginal, check_draws
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.interop import to_arviz
+from bayes_dp.results.posterior import Marginal, Posterior, SampleMarginal, check_draws
 
 __all__ = ["SampledPosterior"]
 

@@ -17,7 +17,7 @@ from bayes_dp.audits.choice import Lower
 from bayes_dp.audits.one_run import lower_bounds as binomial_bounds
 from bayes_dp.calibrate.counts import draw_correct
 from bayes_dp.calibrate.mechanisms import Mechanism
-from bayes_dp.guess_table import GuessTable
+from bayes_dp.data.guess_table import GuessTable
 
 __all__ = ["at_delta", "bounds_of", "discounted", "shift_of", "simulated"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.attacks.scores import Sides
 from bayes_dp.calibrate.mechanisms import Mechanism
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 
 __all__ = ["draw_above", "draw_correct"]
 

@@ -25,7 +25,7 @@ from bayes_dp.calibrate.counts import draw_above, draw_correct
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
 from bayes_dp.calibrate.mechanisms import RESPONSES, SIZES, Mechanism, RandomizedResponse, mechanisms_for
 from bayes_dp.calibrate.result import Row, Task, row_of
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 
 __all__ = ["DELTA", "f_dp_tasks", "one_run_tasks", "panoramia_tasks", "zero_run_tasks"]
 

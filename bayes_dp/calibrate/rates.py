@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.audits.intervals import accuracy, clopper_pearson, jeffreys, katz
-from bayes_dp.bound import LowerBound
 from bayes_dp.calibrate.mechanisms import SIZES
 from bayes_dp.calibrate.result import Row, Task, row_of
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.bound import LowerBound
 from bayes_dp.tradeoff import Gaussian, Laplace
 
 __all__ = ["RATE_DELTA", "RATE_METHODS", "attacks_on_border", "interval_tasks", "rate_bounds"]

@@ -27,17 +27,17 @@ from scipy import special
 
 from bayes_dp.audits.compositional import charged_lower_bounds, gaussian_lower_bounds
 from bayes_dp.audits.compositional import lower_bounds as compositional_bounds
-from bayes_dp.audits.conditional import (
+from bayes_dp.audits.f_dp import GAUSSIAN
+from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
+from bayes_dp.audits.one_run import lower_bounds as one_run_bounds
+from bayes_dp.audits.poisson_binomial import Tails
+from bayes_dp.audits.propensity_bounds import (
     expected_bound,
     median_kept,
     tampered_bounds,
     tampered_mu_bounds,
     untampered_bounds,
 )
-from bayes_dp.audits.f_dp import GAUSSIAN
-from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
-from bayes_dp.audits.one_run import lower_bounds as one_run_bounds
-from bayes_dp.audits.poisson_binomial import Tails
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, switched_on
 from bayes_dp.audits.tampering import lower_bounds as bounds_of_kept
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting

@@ -18,7 +18,7 @@ from bayes_dp.calibrate.result import Row, Study, Task
 from bayes_dp.calibrate.shifted import shifted_tasks
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
-from bayes_dp.progress import bar
+from bayes_dp.support.progress import bar
 
 __all__ = ["AUDITS", "study"]
 

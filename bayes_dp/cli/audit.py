@@ -30,9 +30,9 @@ from bayes_dp.cli.options import (
 from bayes_dp.cli.program import app, either, number, read_counts
 
 if TYPE_CHECKING:
-    from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
-    from bayes_dp.guess_table import GuessTable
-    from bayes_dp.guesses import Guesses
+    from bayes_dp.data.guess_table import GuessTable
+    from bayes_dp.data.guesses import Guesses
+    from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 
     Finding = LowerBound | CredibleInterval | Estimate
 
@@ -205,7 +205,7 @@ def panoramia(
     """PANORAMIA's measurement: an estimate of ε from members and generated non-members, which is not a bound."""
     from bayes_dp.audits.panoramia import panoramia as measure
     from bayes_dp.checks import InputError
-    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.data.guess_table import GuessTable
 
     if baseline is not None and fail_above is not None:
         raise InputError("--fail-above is for bounds, and with --baseline the result is an estimate")
@@ -280,7 +280,7 @@ def _audited(
 ) -> dict[str, Finding]:
     """The finding of each base, all of which hold together, or of the whole table if it has no bases."""
     from bayes_dp.attacks.scores import guess
-    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.data.guess_table import GuessTable
 
     wanted = chosen(numbers, choice, seed)
     tables = parts(GuessTable.read(file))

@@ -26,8 +26,8 @@ from bayes_dp.cli.options import (
 from bayes_dp.cli.program import app, either, make_folder, number, read_control, read_counts
 
 if TYPE_CHECKING:
-    from bayes_dp.data import ErrorCounts
-    from bayes_dp.result import Posterior
+    from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.results.posterior import Posterior
 
 __all__: list[str] = []
 
@@ -100,7 +100,7 @@ def compare(
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
     from bayes_dp.checks import InputError, one_number
-    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.data.guess_table import GuessTable
 
     # As the comparison itself does, but before posteriors are sampled for it.
     one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True)
@@ -113,7 +113,7 @@ def compare(
     if out is not None:
         make_folder(out, *_FILES)
 
-    from bayes_dp.comparison import compare as collect
+    from bayes_dp.comparison.compare import compare as collect
 
     found = collect(
         counts,
@@ -159,8 +159,8 @@ def _posteriors(
 def _save(found: Any, folder: str, safe_cells: bool) -> list[str]:
     import os
 
-    from bayes_dp.files import write_text_atomically
-    from bayes_dp.table import safe_cell
+    from bayes_dp.data.files import write_text_atomically
+    from bayes_dp.data.table import safe_cell
 
     paths = [os.path.join(folder, name) for name in _FILES]
     found.to_json(paths[0])

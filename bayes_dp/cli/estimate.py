@@ -28,7 +28,7 @@ from bayes_dp.cli.options import (
 from bayes_dp.cli.program import Design, app, either, make_folder, number, read_control, read_counts, whole
 
 if TYPE_CHECKING:
-    from bayes_dp.result import Posterior
+    from bayes_dp.results.posterior import Posterior
 
 __all__: list[str] = []
 
@@ -198,14 +198,14 @@ def estimate(
     content = post.to_dict(prob)
     found = None
     if check:
-        from bayes_dp.bayes.model_check import check as check_model
+        from bayes_dp.bayes.checks.model_check import check as check_model
 
         found = check_model(post, seed=seed)
         content["check"] = found.to_dict()
     verdict = None
     if fail_above is not None:
-        from bayes_dp.gating import valid_bounds
-        from bayes_dp.verdict import judge
+        from bayes_dp.comparison.gate import valid_bounds
+        from bayes_dp.comparison.verdict import judge
 
         bounds = valid_bounds(counts, delta, prob)
         verdict = judge(post, counts, fail_above, prob, bounds=bounds, control=positive, checked=found, seed=seed)
@@ -239,7 +239,7 @@ def demo(
     """
     from bayes_dp import datasets
     from bayes_dp.bayes.estimate import estimate as infer
-    from bayes_dp.files import write_bytes_atomically
+    from bayes_dp.data.files import write_bytes_atomically
 
     make_folder(out, "counts.csv", *_FILES)
     counts = datasets.mnist_a4()
@@ -278,7 +278,7 @@ def _form(groups: str | None, form: GroupForm | None, method: Method | None) -> 
 
 def _save(folder: str, text: str, post: Posterior, prob: float, seed: int) -> list[str]:
     """Write posterior.json and posterior.png; returns their paths."""
-    from bayes_dp.files import write_bytes_atomically, write_text_atomically
+    from bayes_dp.data.files import write_bytes_atomically, write_text_atomically
 
     paths = [os.path.join(folder, name) for name in _FILES]
     write_text_atomically(paths[0], text + "\n")

@@ -13,8 +13,8 @@ from bayes_dp.cli.options import AsJson, SafeCells
 from bayes_dp.cli.program import app, either, number, whole, write_or_print
 
 if TYPE_CHECKING:
-    from bayes_dp.data import ErrorCounts
-    from bayes_dp.loss_table import LossTable
+    from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.loss_table import LossTable
 
 __all__: list[str] = []
 
@@ -127,8 +127,8 @@ def measure(
     if held_out and method is not Method.held_out:
         raise InputError(f"--{next(iter(held_out))} is for --method held-out")
 
-    from bayes_dp.files import check_writable
-    from bayes_dp.loss_table import LossTable
+    from bayes_dp.data.files import check_writable
+    from bayes_dp.data.loss_table import LossTable
 
     if out is not None:
         check_writable(out)

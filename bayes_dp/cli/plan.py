@@ -13,7 +13,7 @@ from bayes_dp.cli.options import AsJson, Delta, Examples, HowCounted, PriorEpsil
 from bayes_dp.cli.program import app, either, make_folder, number, read_counts, whole
 
 if TYPE_CHECKING:
-    from bayes_dp.planning import Plan
+    from bayes_dp.planning.result import Plan
 
 __all__: list[str] = []
 
@@ -119,8 +119,8 @@ def plan(
     minutes: each of the simulated experiments is analysed like a real one.
     """
     from bayes_dp.checks import InputError
-    from bayes_dp.planning import Experiment
-    from bayes_dp.planning import plan as make
+    from bayes_dp.planning.plan import plan as make
+    from bayes_dp.planning.simulated import Experiment
 
     sizes = {"--bases": bases, "--challenges": challenges}
     truths = {"--true-epsilon": true_epsilon, "--true-strength": true_strength}
@@ -171,7 +171,7 @@ def _save(folder: str, text: str, found: Plan) -> list[str]:
     from matplotlib.figure import Figure
 
     from bayes_dp import plots
-    from bayes_dp.files import write_bytes_atomically, write_text_atomically
+    from bayes_dp.data.files import write_bytes_atomically, write_text_atomically
 
     figure = Figure(figsize=(4.8, 3.8), layout="constrained")
     plots.widths(found, figure.subplots())

@@ -20,8 +20,8 @@ import typer
 from bayes_dp import __version__
 
 if TYPE_CHECKING:
-    from bayes_dp.data import ErrorCounts
-    from bayes_dp.verdict import Control
+    from bayes_dp.comparison.verdict import Control
+    from bayes_dp.data.counts import ErrorCounts
 
 __all__ = [
     "Design",
@@ -145,8 +145,8 @@ def read_counts(file: str, design: str | None, examples: int | None, group: str 
     import io
 
     from bayes_dp.checks import InputError
-    from bayes_dp.data import ErrorCounts
-    from bayes_dp.files import read_text
+    from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.files import read_text
 
     if file != "-":
         return ErrorCounts.read(file, design=design, examples=examples, group=group)
@@ -166,7 +166,7 @@ def read_control(file: str | None, without: bool, limit: float | None, counts: E
     `source` is the file of the counts.
     """
     from bayes_dp.checks import InputError, one_number
-    from bayes_dp.verdict import check_control
+    from bayes_dp.comparison.verdict import check_control
 
     if limit is None:
         if file is not None or without:
@@ -188,7 +188,7 @@ def read_control(file: str | None, without: bool, limit: float | None, counts: E
 def make_folder(path: str, *names: str) -> None:
     """Make a folder, where files of these names can be written."""
     from bayes_dp.checks import InputError, show
-    from bayes_dp.files import check_writable
+    from bayes_dp.data.files import check_writable
 
     try:
         os.makedirs(path, exist_ok=True)
@@ -202,7 +202,7 @@ def make_folder(path: str, *names: str) -> None:
 def write_or_print(path: str, text: str, printed: bool = False) -> None:
     """Write a result to a file; where that fails, print it if it is not `printed`, and refuse the file all the same."""
     from bayes_dp.checks import InputError
-    from bayes_dp.files import write_text_atomically
+    from bayes_dp.data.files import write_text_atomically
 
     try:
         write_text_atomically(path, text)

@@ -13,7 +13,7 @@ from bayes_dp.cli.options import Categories, FeatureColumns
 from bayes_dp.cli.program import app, either, number, whole, write_or_print
 
 if TYPE_CHECKING:
-    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.data.guess_table import GuessTable
     from bayes_dp.propensity import Propensity
 
 __all__ = ["learned_for"]
@@ -100,7 +100,7 @@ def propensity(
     from dataclasses import replace
 
     from bayes_dp.checks import InputError, show
-    from bayes_dp.files import check_writable
+    from bayes_dp.data.files import check_writable
     from bayes_dp.propensity import falsify, fit
     from bayes_dp.propensity.falsification import LEVEL
 

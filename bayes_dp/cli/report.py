@@ -96,9 +96,9 @@ def report(
     on priors and strength; what it rests on; and how to repeat it.
     """
     from bayes_dp.bayes.convergence import ConvergenceWarning
-    from bayes_dp.files import check_writable
-    from bayes_dp.reporting.assembled import format_of
-    from bayes_dp.reporting.assembled import report as assemble
+    from bayes_dp.data.files import check_writable
+    from bayes_dp.reporting.report import format_of
+    from bayes_dp.reporting.report import report as assemble
 
     if out is not None:
         check_writable(out)

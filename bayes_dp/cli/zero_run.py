@@ -26,8 +26,8 @@ from bayes_dp.cli.program import either, number, whole
 from bayes_dp.cli.propensity import learned_for
 
 if TYPE_CHECKING:
-    from bayes_dp.bound import LowerBound
-    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.data.guess_table import GuessTable
+    from bayes_dp.results.bound import LowerBound
 
 __all__: list[str] = []
 
@@ -186,8 +186,8 @@ def zero_run(
     """
     from bayes_dp.audits.zero_run import zero_run as bound
     from bayes_dp.checks import InputError
-    from bayes_dp.files import check_writable
-    from bayes_dp.guess_table import GuessTable
+    from bayes_dp.data.files import check_writable
+    from bayes_dp.data.guess_table import GuessTable
 
     for option, given, needed, other in (
         ("--group", group, features, "--features"),

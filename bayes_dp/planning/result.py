@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayes_dp.files import write_text_atomically
-from bayes_dp.result import Provenance, finite, show
-from bayes_dp.text import Lines, columns
+from bayes_dp.data.files import write_text_atomically
+from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.support.text import Lines, columns
 
 if TYPE_CHECKING:
     import pandas as pd

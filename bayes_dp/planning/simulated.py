@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.exact import ExactPosterior
+from bayes_dp.bayes.exact.posterior import ExactPosterior
 from bayes_dp.bayes.question import Question
 from bayes_dp.checks import one_number, whole_number
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import sample
 
 __all__ = ["Experiment", "Simulated"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayes_dp import interop
 from bayes_dp.checks import InputError, numbers, show, whole_number
 from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
+from bayes_dp.results import interop
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayes_dp.checks import InputError, one_number
-from bayes_dp.comparison_table import Comparison, Row
+from bayes_dp.comparison.table import Comparison, Row
 from bayes_dp.plots.style import BLUE, GREEN, GREY, ORANGE, axes_of, dressed, explained_below
 
 if TYPE_CHECKING:

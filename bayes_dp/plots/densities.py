@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.data.table import show
 from bayes_dp.plots.style import BLUE, CYCLE, ORANGE, axes_of, dressed, explained, known, posterior_of
 from bayes_dp.plots.style import label as letter
-from bayes_dp.table import show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayes_dp.result import Posterior
+    from bayes_dp.results.posterior import Posterior
 
 __all__ = ["joint", "posterior", "prior_posterior"]
 

@@ -14,7 +14,7 @@ from scipy import special
 
 from bayes_dp.attacks.lira import Curve
 from bayes_dp.checks import InputError, one_number, show
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.plots.style import (
     BLUE,
     CYCLE,
@@ -33,7 +33,7 @@ from bayes_dp.tradeoff import approx_dp
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayes_dp.result import Posterior
+    from bayes_dp.results.posterior import Posterior
     from bayes_dp.tradeoff import TradeOffFunction
 
 __all__ = ["roc_plane", "tradeoff"]

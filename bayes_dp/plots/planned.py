@@ -12,7 +12,7 @@ from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayes_dp.planning import Plan
+    from bayes_dp.planning.result import Plan
 
 __all__ = ["widths"]
 
@@ -25,7 +25,7 @@ def widths(plan: Plan, ax: Axes | None = None) -> Axes:
     The dotted line is the width that is wanted, a star the size that is needed, and the line of dots and dashes the
     limit of more and more challenges of the same bases.
     """
-    from bayes_dp.planning import Plan  # which needs JAX
+    from bayes_dp.planning.result import Plan
 
     if not isinstance(plan, Plan):
         raise InputError(f"plan must be a Plan, as bayes_dp.plan gives it, not {type(plan).__name__}")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained
-from bayes_dp.result import Posterior
+from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
+from bayes_dp.results.posterior import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
-from bayes_dp.result import Posterior
+from bayes_dp.results.posterior import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,9 +4,9 @@
 puts their error into the confidence of a zero-run bound.
 """
 
-from bayes_dp.propensity.bootstrap import bootstrap
+from bayes_dp.propensity.bootstrapping import bootstrap
 from bayes_dp.propensity.falsification import Falsification, falsify
-from bayes_dp.propensity.learn import fit, known
+from bayes_dp.propensity.fitting import fit, known
 from bayes_dp.propensity.result import Propensity
 
 __all__ = ["Falsification", "Propensity", "bootstrap", "falsify", "fit", "known"]

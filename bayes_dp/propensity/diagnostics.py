@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.roc import Curve
+from bayes_dp.data.roc import Curve
 
 __all__ = ["Bin", "Diagnostics", "area_under_curve", "diagnose"]
 

@@ -41,14 +41,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayes_dp.audits.conditional import untampered_bounds
 from bayes_dp.audits.poisson_binomial import tail
+from bayes_dp.audits.propensity_bounds import untampered_bounds
 from bayes_dp.audits.tampering import lean
 from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, one_thread, task
 from bayes_dp.propensity.features import as_features
-from bayes_dp.propensity.learning import Classifier, Task, classifier, one_thread, task
-from bayes_dp.result import Provenance
-from bayes_dp.text import Lines, columns
+from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.text import Lines, columns
 
 if TYPE_CHECKING:
     from bayes_dp.propensity.result import Propensity

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
-from bayes_dp.files import read_text
-from bayes_dp.npy import npy_header
-from bayes_dp.propensity.parquet import parquet_frame
-from bayes_dp.table import MEMBER_CELLS, is_number, is_one_line, plain, show
+from bayes_dp.data.files import read_text
+from bayes_dp.data.npy import npy_header
+from bayes_dp.data.parquet import parquet_frame
+from bayes_dp.data.table import MEMBER_CELLS, is_number, is_one_line, plain, show
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayes_dp.propensity.learning import Classifier, Logistic, standardised, with_states
+from bayes_dp.propensity.cross_fitting import Classifier, Logistic, standardised, with_states
 from bayes_dp.propensity.result import Origin
 
 __all__ = ["Linear", "linear"]

@@ -7,7 +7,7 @@ feature j: the same as scikit-learn's LogisticRegression (C = 1) after its Stand
 the intercept has no penalty.
 
 `platt` minimises the cross-entropy of 1/(1 + e^{−(a f + b)}) to the targets (N₁+1)/(N₁+2) of N₁ members and 1/(N₀+2) of
-the N₀ others (Platt, "Probabilistic outputs for support vector machines", 1999, §2.2).
+the N₀ others (Platt, "Probabilistic outputs for support vector machines", 1999, 2.2).
 
 `most_likely` and `log_likelihood` are about ℓ(β) = −Σ_i log(1 + e^{−s_i f_i}) − ½ κ|β|², with a κ so small that it
 tells only where the likelihood has no maximum. `firth` adds ½ log det of the information to ℓ: as if each example, by

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.parsing import file_table
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.parsing import file_table
+from bayes_dp.data.table import MEMBER_HEADINGS, Layout, labels, plain, show
 from bayes_dp.propensity.features import Columns, Features, memberships, open_columns
-from bayes_dp.table import MEMBER_HEADINGS, Layout, labels, plain, show
 
 __all__ = ["Matched", "chosen_columns", "matched", "notes_on_columns"]
 

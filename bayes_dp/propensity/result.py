@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.audits.zero_run import ESTIMATED
 from bayes_dp.checks import InputError
-from bayes_dp.files import write_text_atomically
-from bayes_dp.guess_table import GuessTable
+from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.propensity_source import GIVEN, PropensitySource
+from bayes_dp.data.table import csv_text
+from bayes_dp.propensity.cross_fitting import Classifier, Fitted, Logistic, Task
 from bayes_dp.propensity.diagnostics import Diagnostics
 from bayes_dp.propensity.falsification import Falsification, falsify
-from bayes_dp.propensity.learning import Classifier, Fitted, Logistic, Task
-from bayes_dp.propensity_source import GIVEN, PropensitySource
-from bayes_dp.result import Provenance, finite, show
-from bayes_dp.table import csv_text
-from bayes_dp.text import Lines, columns
+from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.support.text import Lines, columns
 
 __all__ = ["Origin", "Propensity"]
 

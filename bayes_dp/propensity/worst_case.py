@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayes_dp.audits.conditional import Form, Parameter, bounds_for_propensities
-from bayes_dp.propensity.learning import EDGE
+from bayes_dp.audits.propensity_bounds import Form, Parameter, bounds_for_propensities
+from bayes_dp.propensity.cross_fitting import EDGE
 from bayes_dp.propensity.region import Regression
 
 __all__ = ["Guessed", "Terms", "best_of_least", "least_bound"]

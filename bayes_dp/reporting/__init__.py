@@ -3,15 +3,11 @@
 findings      what is computed: posterior, comparison, check of the model, other priors and strengths
 sensitivity   the answer under other priors and strengths
 figures       the findings as pictures, and what they show in words
-drawing       a Matplotlib figure as SVG that fits into a page, light or dark
+svg           a Matplotlib figure as SVG that fits into a page, light or dark
 document      what a report is made of: sections, paragraphs, tables, figures
 answer        the first sections: the question, the data, the posterior
 evidence      the others: what supports the answer, what it rests on, how to repeat it
-page          a document as HTML
-plain         a document as Markdown
-assembled     `report` and `Report`
+html          a document as HTML
+markdown      a document as Markdown
+report        `report` and `Report`
 """
-
-from bayes_dp.reporting.assembled import Report, report
-
-__all__ = ["Report", "report"]

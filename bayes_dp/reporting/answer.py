@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, Section, Table, shown
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.tradeoff import approx_dp
-from bayes_dp.verdict import Verdict
 
 __all__ = ["answer"]
 

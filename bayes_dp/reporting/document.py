@@ -1,6 +1,6 @@
 """What a report is made of, as plain data: text that is not escaped yet, tables of text, figures.
 
-Whoever writes a document out (`page`, `plain`) escapes all of it.
+Whoever writes a document out (`html`, `markdown`) escapes all of it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from bayes_dp.comparison_table import Row
+from bayes_dp.comparison.table import Row
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Code, Figure, Items, Paragraph, Piece, Section, Table, shown
 from bayes_dp.reporting.findings import Findings

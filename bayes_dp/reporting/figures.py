@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bayes_dp import plots
 from bayes_dp.checks import InputError
 from bayes_dp.reporting.document import Figure
-from bayes_dp.reporting.drawing import svg_of, unstyled
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.reporting.svg import svg_of, unstyled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

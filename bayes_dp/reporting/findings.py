@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import estimate, is_sampled
-from bayes_dp.bayes.model_check import ModelCheck, check
 from bayes_dp.checks import InputError, interval_probability, seed_of
-from bayes_dp.comparison import compare
-from bayes_dp.comparison_table import Comparison, Row
-from bayes_dp.data import ErrorCounts
+from bayes_dp.comparison.compare import compare
+from bayes_dp.comparison.table import Comparison, Row
+from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
+from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.reporting.sensitivity import Variation, variations
-from bayes_dp.result import Posterior
-from bayes_dp.verdict import Control, Verdict, check_limit, judge
+from bayes_dp.results.posterior import Posterior
 
 __all__ = ["Findings", "find"]
 

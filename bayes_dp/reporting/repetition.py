@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayes_dp.bayes.priors import describe
-from bayes_dp.data import ErrorCounts
+from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.reporting.document import Code, shown
 from bayes_dp.reporting.findings import Findings
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.question import Strength
-from bayes_dp.data import ErrorCounts
-from bayes_dp.interop import psis
-from bayes_dp.result import Posterior
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.interop import psis
+from bayes_dp.results.posterior import Posterior
 
 __all__ = ["Variation", "variations"]
 

@@ -20,9 +20,9 @@ from scipy.stats import kstest, ncx2, norm
 
 from bayes_dp.attacks import lira
 from bayes_dp.attacks.lira import Curve, SelectionWarning, choose_target, measure, measure_fast, p_values
-from bayes_dp.data import ErrorCounts
-from bayes_dp.loss_table import LossTable
-from tests.test_data import refusal
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.loss_table import LossTable
+from tests.data.test_counts import refusal
 
 ALGORITHMS = ("A1", "A2", "A3_sigma0.1", "A4_sigma0.1", "A4_sigma0.05", "A4_sigma0.01")
 GRID = np.arange(1, 100) / 100

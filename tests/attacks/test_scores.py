@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
 from bayes_dp.attacks.scores import Bonferroni, Choice, Fixed, Split, Uncorrected, guess, ranked
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses
-from tests.test_data import refusal
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
+from tests.data.test_counts import refusal
 
 SETTINGS = settings(max_examples=100, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
 TABLE = GuessTable([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])

@@ -13,8 +13,8 @@ from bayes_dp.audits.f_dp import GAUSSIAN, f_dp
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.one_run import best_lower_bounds, exact_lower_bounds, lower_bounds, one_run
 from bayes_dp.checks import InputError
-from bayes_dp.guess_table import GuessTable
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 
 
 def plain(examples, made, correct, p):

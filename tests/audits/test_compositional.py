@@ -17,7 +17,7 @@ from bayes_dp.audits.compositional import (
 from bayes_dp.audits.f_dp import GAUSSIAN, trace
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
 from bayes_dp.audits.one_run import lower_bounds
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.tradeoff import Gaussian
 
 # m, r, v, p, δ, η, δ_DS -> bound

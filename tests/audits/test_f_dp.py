@@ -27,7 +27,7 @@ from bayes_dp.audits.f_dp import (
     rejects,
     trace,
 )
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOff
 
 # m, r, c, p, τ -> lower bound on μ

@@ -26,7 +26,7 @@ from bayes_dp.audits.one_run import (
     one_run,
     p_value,
 )
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.tradeoff import ApproxDP
 
 # m, r, v, ε, δ -> binomial p-value (50 digits, rounded)

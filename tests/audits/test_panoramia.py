@@ -12,7 +12,7 @@ import bayes_dp as bdp
 from bayes_dp.audits.one_run import lower_bounds
 from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
-from bayes_dp.guess_table import GuessTable
+from bayes_dp.data.guess_table import GuessTable
 
 
 def golden():

@@ -7,10 +7,10 @@ import pytest
 from scipy import special
 
 import bayes_dp as bdp
+from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected
-from bayes_dp.attacks.shifted import call_members
 from bayes_dp.audits import compositional, f_dp, one_run, zero_run
-from bayes_dp.audits.conditional import bounds_for_propensities, expected_bound, median_bound, untampered_p_value
+from bayes_dp.audits.propensity_bounds import bounds_for_propensities, expected_bound, median_bound, untampered_p_value
 from bayes_dp.audits.tampering import lean
 from bayes_dp.audits.zero_run import uniforms
 from bayes_dp.tradeoff import Gaussian

@@ -9,11 +9,11 @@ import pytest
 
 from bayes_dp.audits.compositional import gaussian_lower_bounds, shift_epsilon, shift_mu
 from bayes_dp.audits.compositional import lower_bounds as compositional_bounds
-from bayes_dp.audits.conditional import bounds_for_propensities, untampered_p_value
 from bayes_dp.audits.f_dp import GAUSSIAN
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
 from bayes_dp.audits.one_run import p_value as one_run_p_value
 from bayes_dp.audits.poisson_binomial import tail
+from bayes_dp.audits.propensity_bounds import bounds_for_propensities, untampered_p_value
 from bayes_dp.audits.tampering import (
     expected_p_value,
     keep_for_epsilon,

@@ -3,7 +3,7 @@
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.bayes.mhaar import mhaar
+from bayes_dp.bayes.mhaar.posterior import mhaar
 
 COUNTS = bdp.ErrorCounts([3], [20], [4], [25])
 OWN = bdp.Likelihood("mine", lambda counts, alpha, beta: alpha * beta)

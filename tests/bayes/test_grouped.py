@@ -7,14 +7,14 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import region
-from bayes_dp.bayes.aggregate import Aggregate
-from bayes_dp.bayes.group_model import log_normal_mass
 from bayes_dp.bayes.grouped import hierarchical
 from bayes_dp.bayes.groups import Members, spread_of, sums
-from bayes_dp.bayes.likelihoods import Counts
+from bayes_dp.bayes.likelihoods.aggregate import Aggregate
+from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.nuts.grouped_model import log_normal_mass
+from bayes_dp.bayes.nuts.shared_parameters import spread_with
 from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.priors import prior_of
-from bayes_dp.bayes.shared import spread_with
 
 MASSES = [
     # ε, δ, κ, centre

@@ -87,7 +87,7 @@ def test_unknown_settings_are_named():
 
 
 def test_warnings_point_to_the_caller():
-    from bayes_dp.bayes.mhaar import mhaar
+    from bayes_dp.bayes.mhaar.posterior import mhaar
 
     for call in (
         lambda: mhaar(COUNTS, 0.01, **METHODS["mhaar"]),

@@ -10,7 +10,7 @@ import pytest
 from bayes_dp.audits.f_dp import GAUSSIAN, LAPLACE, approx, lower_bounds
 from bayes_dp.audits.one_run import best_lower_bounds, exact_lower_bounds, one_run
 from bayes_dp.audits.one_run import lower_bounds as binomial_lower_bounds
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 
 FAMILIES = {"gaussian": GAUSSIAN, "laplace": LAPLACE, "approx": approx(1e-6)}
 

@@ -5,7 +5,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import region
-from tests.bayes.test_exact import brute_force, half_normal
+from tests.bayes.exact.test_posterior import brute_force, half_normal
 
 
 def model_counts(n, trials=1000, delta=1e-3):

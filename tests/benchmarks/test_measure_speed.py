@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ncx2
 
 from bayes_dp.attacks import measure_fast
-from bayes_dp.loss_table import LossTable
+from bayes_dp.data.loss_table import LossTable
 
 GRID = np.arange(1, 100) / 100
 

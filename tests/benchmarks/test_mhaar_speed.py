@@ -8,8 +8,8 @@ import time
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.bayes.mhaar import mhaar
-from bayes_dp.interop import ess
+from bayes_dp.bayes.mhaar.posterior import mhaar
+from bayes_dp.results.interop import ess
 from tests.calibration.test_published import FOLDER, NAMES, published
 from tests.twins import mcmc_dp_est, mcmc_dp_est_correlated
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bayes_dp.audits.conditional import bounds_for_propensities
 from bayes_dp.audits.poisson_binomial import tail
+from bayes_dp.audits.propensity_bounds import bounds_for_propensities
 from bayes_dp.audits.zero_run import zero_run
-from bayes_dp.guess_table import GuessTable
+from bayes_dp.data.guess_table import GuessTable
 from tests.benchmarks.test_audit_speed import check
 
 RANDOM = np.random.default_rng(0)

@@ -18,15 +18,15 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
+from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, Split
-from bayes_dp.attacks.shifted import call_members
 from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.checks import InputError
-from bayes_dp.guess_table import GuessTable
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.propensity import Falsification, bootstrap, fit
-from bayes_dp.propensity.learning import standardised
+from bayes_dp.propensity.cross_fitting import standardised
 from bayes_dp.propensity.logistic import firth
-from bayes_dp.result import Provenance
+from bayes_dp.results.posterior import Provenance
 
 AUDITS = 200
 REPLICATES = 39

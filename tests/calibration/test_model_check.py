@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from tests.bayes.test_model_check import simulated
+from tests.bayes.checks.test_model_check import simulated
 
 DATA_SETS = 40
 # what is true and what is assumed: name -> settings of `simulated`, strength given to `estimate`, whether it is right

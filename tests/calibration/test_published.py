@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.bayes.correlated import LIKELIHOODS
-from bayes_dp.interop import ess
-from tests.bayes.test_agreement import BUNDLED, disagreement
+from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.results.interop import ess
+from tests.bayes.mhaar.test_agreement import BUNDLED, disagreement
 
 NAMES = ("A1", "A2", "A3_sigma0.1", "A4_sigma0.1", "A4_sigma0.05", "A4_sigma0.01")
 FOLDER = os.environ.get("BAYES_DP_DATA")

@@ -16,8 +16,8 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import region
-from bayes_dp.bayes.correlated import LIKELIHOODS
-from bayes_dp.bayes.likelihoods import Counts
+from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
 from bayes_dp.bayes.question import Question, ask
 
 DATA_SETS = 600
@@ -105,7 +105,7 @@ def exact_ranks(truth, counts, delta, likelihood, seed):
 
 
 def mhaar_ranks(truth, counts, delta, likelihood, seed):
-    from bayes_dp.bayes import mhaar
+    from bayes_dp.bayes.mhaar import posterior as mhaar
 
     draws = 2000 if likelihood == "binomial" else 6000
     settings = mhaar.Settings("posterior", 8 if likelihood == "binomial" else 16, 4, draws, 800, seed, False)
@@ -113,8 +113,8 @@ def mhaar_ranks(truth, counts, delta, likelihood, seed):
 
 
 def nuts_ranks(truth, counts, delta, likelihood, seed):
-    from bayes_dp.bayes.hamiltonian import NutsSettings
-    from bayes_dp.bayes.nuts import draws_of
+    from bayes_dp.bayes.nuts.posterior import draws_of
+    from bayes_dp.bayes.nuts.sampler import NutsSettings
 
     # The bivariate normal takes small steps, and its draws are nearly independent.
     chains, draws, target = (2, 500, 0.97) if likelihood == "bivariate_normal" else (4, 400, 0.9)

@@ -17,9 +17,9 @@ from scipy import optimize, special
 
 import bayes_dp as bdp
 from bayes_dp import region, tradeoff
-from bayes_dp.gating import valid_bounds
-from bayes_dp.gaussian_reading import gaussian_mu
-from bayes_dp.verdict import judge
+from bayes_dp.comparison.gate import valid_bounds
+from bayes_dp.comparison.verdict import judge
+from bayes_dp.results.gaussian_reading import gaussian_mu
 
 PROB = 0.9
 DATA_SETS = 40

@@ -15,11 +15,12 @@ import pytest
 import typer
 
 import bayes_dp as bdp
-from bayes_dp import cli, data
+from bayes_dp import cli
 from bayes_dp.bayes import estimate as estimate_module
-from bayes_dp.bayes.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
 from bayes_dp.cli.estimate import Likelihood
 from bayes_dp.cli.program import Design, app
+from bayes_dp.data import counts as data
 from tests.cli import refusals
 
 GOOD = "fp,n0,fn,n1\n40,1000,650,1000\n12,1000,900,1000\n"

@@ -10,7 +10,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import cli
-from bayes_dp.planning import search
+from bayes_dp.planning.plan import plan as search
 
 COUNTS = "base,fp,n0,fn,n1\na,10,50,20,40\nb,4,50,25,40\n"
 QUESTION = ("--delta", "1e-2", "--width", "0.6", "--repetitions", "8")

@@ -9,7 +9,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import cli
-from bayes_dp.reporting import assembled
+from bayes_dp.reporting.report import report as assembled
 
 COUNTS = "base,fp,n0,fn,n1\na,10,50,20,40\nb,4,50,25,40\n"
 

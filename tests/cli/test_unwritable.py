@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import cli, comparison, planning, propensity
+from bayes_dp import cli, planning, propensity
 from bayes_dp.attacks import lira
 from bayes_dp.bayes import estimate as estimate_module
-from bayes_dp.reporting import assembled
+from bayes_dp.comparison import compare as comparison
+from bayes_dp.reporting.report import report as assembled
 from tests.cli.refusals import refused
 
 RNG = np.random.default_rng(0)

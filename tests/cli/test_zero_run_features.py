@@ -15,7 +15,7 @@ from bayes_dp.attacks.scores import Fixed
 from bayes_dp.propensity import bootstrap, fit
 from tests.cli.refusals import refused
 from tests.cli.test_propensity import AGE, FRAME, MEMBER, PATIENT, SITE, N
-from tests.propensity.test_bootstrap import stop_after
+from tests.propensity.test_bootstrapping import stop_after
 
 SCORE = MEMBER + np.random.default_rng(1).normal(size=N)
 SMALL = ("--features", "features.csv", "--group", "patient", "--guesses", "80")

@@ -27,7 +27,7 @@ import bayes_dp as bdp
 from bayes_dp import attacks, audits, calibrate, planning, plots, propensity, region, tradeoff
 from bayes_dp.checks import InputError
 from bayes_dp.planning.result import Plan, Row
-from bayes_dp.result import Provenance
+from bayes_dp.results.posterior import Provenance
 from tests.contract.argument_values import (
     CONFIDENCE,
     SEED,
@@ -616,7 +616,7 @@ N_JOBS = Values((None, 1, -1), (0, 1.5, "two", True, [1], math.nan, THING))
 PROGRESS = Values((None, False), (1, "yes", 0.5, [True], THING, math.nan))
 REPLICATES = Values((600,), (0, -1, 2.5, 20, math.nan, "many", True, None, [600], THING))
 call(
-    "bayes_dp.propensity.bootstrap",
+    "bayes_dp.propensity.bootstrapping",
     propensity.bootstrap,
     {"learned": Later(learned), "score": SCORES.score, "delta": 1e-2},
     accepts=False,
@@ -1075,7 +1075,7 @@ ELSEWHERE = {  # arguments that another test has
     "bayes_dp.ErrorCounts.from_rates": {"others"},
     "bayes_dp.ErrorCounts.from_confusion": {"others"},
 }
-MODELS = {"bayes_model", "observe_counts"}  # parts of a NumPyro model; see tests/bayes/test_model.py
+MODELS = {"bayes_model", "observe_counts"}  # parts of a NumPyro model; see tests/bayes/nuts/test_model.py
 
 
 def public() -> Iterator[tuple[str, Any]]:

@@ -31,7 +31,7 @@ def test_it_holds_every_file_of_the_package_and_no_other(wheel: zipfile.ZipFile)
     files = {path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert found == {path.relative_to(ROOT).as_posix() for path in files}
     assert "bayes_dp/py.typed" in found
-    assert any(name.startswith("bayes_dp/data_files/") for name in found)
+    assert any(name.startswith("bayes_dp/data/bundled/") for name in found)
 
 
 def test_what_it_says_of_itself(wheel: zipfile.ZipFile):

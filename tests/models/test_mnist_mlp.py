@@ -24,7 +24,7 @@ from bayes_dp.attacks import measure_fast
 from models import mnist_mlp
 from models.mlp import Weights, first_weights, loss_at, orders, train
 from models.mnist_mlp import PRESETS, SIGMAS, Chunk, Settings, bases, chunks, losses_of, main, run
-from tests.test_data import refusal
+from tests.data.test_counts import refusal
 
 ROOT = Path(__file__).parents[2]
 TINY = Settings(bases=2, runs=7, epochs=2)  # two chunks for each base and start, of 5 and 2 runs

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import bayes_dp as bdp
-from bayes_dp.bayes.marginal import MarginalLikelihood
+from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from models import reproduction
 from models.reproduction import CodePrior, Settings, artificial, attack_of, main, quantile_error, weak_attacks
 

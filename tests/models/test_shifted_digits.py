@@ -8,7 +8,7 @@ import pytest
 from bayes_dp.attacks.scores import Bonferroni, guess
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.zero_run import zero_run
-from bayes_dp.guess_table import GuessTable
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.propensity import falsify, known
 from models import shifted_digits
 from models.shifted_digits import audit, digits, features, scores

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import bayes_dp as bdp
-from bayes_dp.result import Posterior, Provenance, SampleMarginal
+from bayes_dp.results.posterior import Posterior, Provenance, SampleMarginal
 
 
 class Sampled(Posterior):

@@ -7,8 +7,9 @@ import pytest
 from scipy import signal
 
 import bayes_dp as bdp
-from bayes_dp import interop, plots
+from bayes_dp import plots
 from bayes_dp.checks import InputError
+from bayes_dp.results import interop
 
 PLOTS = (plots.trace, plots.rank, plots.autocorrelation, plots.ess)
 

@@ -10,7 +10,7 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.checks import InputError
-from bayes_dp.comparison_table import Comparison, Row
+from bayes_dp.comparison.table import Comparison, Row
 
 
 def row(method, kind, value, lower=None, upper=None, level=None, valid=True, base="all", parameter="epsilon"):

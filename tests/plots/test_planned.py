@@ -9,8 +9,8 @@ import pytest
 
 from bayes_dp import plots
 from bayes_dp.checks import InputError
-from bayes_dp.planning import Plan, Row
-from bayes_dp.result import Provenance
+from bayes_dp.planning.result import Plan, Row
+from bayes_dp.results.posterior import Provenance
 
 
 def made(wanted, design="repeated"):

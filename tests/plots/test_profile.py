@@ -9,7 +9,7 @@ import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.checks import InputError
-from bayes_dp.guesses import Guesses
+from bayes_dp.data.guesses import Guesses
 
 DELTAS = [1e-2, 1e-5, 1e-3]
 

@@ -13,7 +13,7 @@ from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.propensity import bootstrap, falsify, fit, known, result
 from bayes_dp.propensity.falsification import _most_different
 from tests.propensity.test_features import refusal
-from tests.propensity.test_learn import shifted
+from tests.propensity.test_fitting import shifted
 
 TREE = DecisionTreeClassifier(max_depth=2)
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2
 
-from bayes_dp.propensity.learning import standardised
+from bayes_dp.propensity.cross_fitting import standardised
 from bayes_dp.propensity.logistic import log_likelihood
 from bayes_dp.propensity.region import regression
 

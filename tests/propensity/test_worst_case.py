@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bayes_dp.audits.conditional import bounds_for_propensities
-from bayes_dp.propensity.learning import standardised
+from bayes_dp.audits.propensity_bounds import bounds_for_propensities
+from bayes_dp.propensity.cross_fitting import standardised
 from bayes_dp.propensity.region import regression
 from bayes_dp.propensity.worst_case import Guessed, Terms, best_of_least, least_bound
 

@@ -14,10 +14,10 @@ from markdown_it import MarkdownIt
 
 import bayes_dp as bdp
 from bayes_dp.checks import InputError
-from bayes_dp.reporting.assembled import Report, format_of
 from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, Section, Table, shown
-from bayes_dp.reporting.page import page, style
-from bayes_dp.reporting.plain import markdown
+from bayes_dp.reporting.html import page, style
+from bayes_dp.reporting.markdown import markdown
+from bayes_dp.reporting.report import Report, format_of
 from tests.reporting.conftest import LABELS, SOURCE, TITLE
 
 EMPTY = {"meta", "link", "br", "hr", "img"}

@@ -1,0 +1,1 @@
+"""Does the model fit the counts, and which likelihood fits them best?"""

@@ -1,0 +1,134 @@
+"""Which likelihood predicts the counts best? The leave-one-out scores of several, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayes_dp.bayes.checks.model_check import ModelCheck, check
+from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.checks import InputError, seed_of, whole_number
+from bayes_dp.checks import show as shown
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.posterior import Posterior, finite, show
+from bayes_dp.support.text import Lines, columns
+
+__all__ = ["LikelihoodComparison", "compare_likelihoods"]
+
+_GENERAL = ("prior_epsilon", "prior_strength", "strength", "method")  # what `estimate` takes for every method
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodComparison:
+    """Posteriors and their checks by the name of the likelihood, best leave-one-out score first."""
+
+    posteriors: Mapping[str, Posterior]
+    checks: Mapping[str, ModelCheck]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.checks)
+
+    def rows(self, prob: float = 0.9) -> list[dict[str, Any]]:
+        """One row a likelihood: interval of ε, elpd, its difference to the best and the standard error of that.
+
+        Scores differ for good where the difference is several standard errors, and no base's Pareto k exceeds 0.7.
+        """
+        best = next(iter(self.checks.values()))
+        rows = []
+        for name, found in self.checks.items():
+            difference = found.elpd_by_base - best.elpd_by_base
+            low, high = self.posteriors[name].interval(prob)
+            n = len(difference)
+            rows.append(
+                {
+                    "likelihood": name,
+                    "low": low,
+                    "high": high,
+                    "elpd": found.elpd,
+                    "difference": float(difference.sum()),
+                    "difference_se": float(np.sqrt(n) * difference.std(ddof=1)) if n > 1 else float("nan"),
+                    "pareto_k": float(found.pareto_k.max()),
+                    "doubtful": found.doubtful,
+                }
+            )
+        return rows
+
+    def summary(self, prob: float = 0.9) -> Lines:
+        """The rows as a table of text."""
+        head = ("likelihood", f"{100 * prob:g}% interval", "elpd", "difference", "se", "Pareto k", "check")
+        return Lines("\n".join(columns([head, *map(_cells, self.rows(prob))], "llrrrrl")))
+
+    def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
+        """The rows and the checks, fit for JSON."""
+        checks = {name: found.to_dict() for name, found in self.checks.items()}
+        return {"prob": prob, "rows": finite(self.rows(prob)), "checks": checks}
+
+    def to_frame(self, prob: float = 0.9) -> Any:
+        """The rows as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(prob)).set_index("likelihood")
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    scores = (f"{row[key]:.1f}" for key in ("elpd", "difference", "difference_se"))
+    interval, verdict = f"{show(row['low'])} to {show(row['high'])}", "doubtful" if row["doubtful"] else "passed"
+    return (row["likelihood"], interval, *scores, f"{row['pareto_k']:.2f}", verdict)
+
+
+def compare_likelihoods(
+    counts: ErrorCounts,
+    delta: float,
+    likelihoods: Iterable[str | Likelihood] = tuple(LIKELIHOODS),
+    *,
+    size: int = 500,
+    seed: int = 0,
+    **settings: Any,
+) -> LikelihoodComparison:
+    """The posterior under each likelihood, checked with `size` draws; `settings` are those of `estimate`.
+
+    A `Likelihood` of your own needs a sampler, as for `check`. Settings of a sampler of posteriors go to the
+    likelihoods that are sampled.
+    """
+    laws, size, seed = _by_name(likelihoods), whole_number("size", size, 2), seed_of(seed)
+    general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}
+    posteriors = {}
+    for name, law in laws.items():
+        own = {} if law == "binomial" and general.get("method") is None else {"seed": seed, **settings}
+        posteriors[name] = estimate(counts, delta, likelihood=law, **general, **own)
+    checks = {name: check(posterior, size=size, seed=seed) for name, posterior in posteriors.items()}
+    order = sorted(laws, key=lambda name: -checks[name].elpd)
+    return LikelihoodComparison({name: posteriors[name] for name in order}, {name: checks[name] for name in order})
+
+
+def _by_name(likelihoods: Iterable[str | Likelihood]) -> dict[str, str | Likelihood]:
+    """What is to be compared, checked, by its names."""
+    given = (
+        [likelihoods] if isinstance(likelihoods, str) or not isinstance(likelihoods, Iterable) else list(likelihoods)
+    )
+    unknown = [law for law in given if not isinstance(law, Likelihood) and law not in list(LIKELIHOODS)]
+    if unknown or not given:
+        raise InputError(
+            f"likelihoods must be some of {', '.join(LIKELIHOODS)}, or of the type bayes_dp.Likelihood, not"
+            f" {shown(unknown or given)}"
+        )
+    found: dict[str, str | Likelihood] = {}
+    for law in given:
+        name = law if isinstance(law, str) else law.name
+        if name in found:
+            raise InputError(f"likelihoods must have names of their own, but two are called {shown(name)}")
+        if isinstance(law, Likelihood) and law.sampler is None:
+            raise InputError(f"the likelihood {name} has no sampler, without which it cannot be checked and compared")
+        found[name] = law
+    return found

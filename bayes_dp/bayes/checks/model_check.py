@@ -1,0 +1,290 @@
+"""Does the model fit the counts? Posterior predictive checks, and the leave-one-out score that compares likelihoods.
+
+- Scatter, within a base: Pearson's T = Σ (X − N0 α)²/(N0 α(1−α)) + (Y − N1 β)²/(N1 β(1−β)) of the counts against
+  that of new counts at the same rates (Gelman, Meng and Stern 1996). Rates are free within the layer, so that this
+  speaks only where the layer pins them.
+- Levels, between bases: a base's level is the least ε at which its smoothed rates (X + ½)/(N0 + 1), (Y + ½)/(N1 + 1)
+  are possible. Its rank among new bases under the posterior of the other bases (the leave-one-out probability integral
+  transform) is uniform where the bases are as the layer says. The level is used since α and β themselves are not drawn
+  by nature: the attack chooses on which side, and at which ratio, it errs.
+- Batches: where several rows bear one base's label, Pearson's χ² of their homogeneity, which needs no model of rates.
+- elpd: Σ log p(X_i, Y_i | other bases), by Pareto-smoothed importance sampling (Vehtari, Gelman and Gabry 2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import logsumexp
+
+from bayes_dp import region
+from bayes_dp.bayes.checks.pointwise import log_likelihood, strength_of
+from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.question import Question, extremes
+from bayes_dp.checks import InputError, whole_number
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.interop import psis
+from bayes_dp.results.posterior import Posterior, finite, show
+from bayes_dp.support.text import Lines
+
+__all__ = ["ModelCheck", "check"]
+
+Floats = NDArray[np.float64]
+
+_DOUBTFUL = 0.01  # p-value below which a check speaks up
+_PARETO = 0.7  # k above which a base's leave-one-out weights are not to be trusted
+_CANDIDATES = 1000  # places on the boundary among which a tight base's rates are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCheck:
+    """What the checks found; arrays by base have shape (n,)."""
+
+    likelihood: str
+    bases: tuple[str, ...]
+    dispersion: float  # T of the counts over that of new counts, averaged over the posterior
+    dispersion_p: float  # P(T of new counts ≥ T of the counts)
+    rank: Floats  # of every base's level, (n,), in [0, 1]
+    rank_p: float  # Kolmogorov-Smirnov p-value of the ranks
+    batches_p: float | None  # of the homogeneity of the rows of a base; None where no label repeats
+    elpd: float
+    elpd_se: float
+    elpd_by_base: Floats
+    pareto_k: Floats
+    advice: tuple[str, ...]  # sentences; the first says whether anything speaks against the model
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether one of the tests speaks against the model, at 1% each."""
+        return min(self._tests()) < _DOUBTFUL
+
+    @property
+    def p_value(self) -> float:
+        """Of the tests together: the smallest of their p-values times their number (Bonferroni)."""
+        return min(1.0, len(self._tests()) * min(self._tests()))
+
+    def _tests(self) -> list[float]:
+        return [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
+
+    def summary(self) -> Lines:
+        """The checks in a few lines of text."""
+        lines = [
+            f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases",
+            f"  scatter of the counts   {self.dispersion:.2f} of what it should be, p = {self.dispersion_p:.3f}",
+            f"  levels of the bases     p = {self.rank_p:.3f} that they are spread as the layer says",
+            f"  leave-one-out score     {show(self.elpd)} ± {show(self.elpd_se)}, Pareto k up to"
+            f" {self.pareto_k.max():.2f}",
+        ]
+        if self.batches_p is not None:
+            lines.insert(2, f"  rows of the same base   p = {self.batches_p:.3f} that they are alike")
+        return Lines("\n".join(lines + [f"  - {sentence}" for sentence in self.advice]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything a report needs, in full precision, fit for JSON."""
+        return {
+            "likelihood": self.likelihood,
+            "doubtful": self.doubtful,
+            "dispersion": finite(self.dispersion),
+            "dispersion_p": self.dispersion_p,
+            "rank_p": self.rank_p,
+            "batches_p": self.batches_p,
+            "elpd": finite(self.elpd),
+            "elpd_se": finite(self.elpd_se),
+            "advice": list(self.advice),
+            "bases": [
+                {
+                    "base": base,
+                    "rank": float(self.rank[i]),
+                    "elpd": finite(float(self.elpd_by_base[i])),
+                    "pareto_k": finite(float(self.pareto_k[i])),
+                }
+                for i, base in enumerate(self.bases)
+            ],
+        }
+
+    def to_frame(self) -> Any:
+        """One row a base: the rank of its level, its leave-one-out score and its Pareto k, as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["bases"]).set_index("base")
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelCheck:
+    """Whether the likelihood and the layer fit the counts that the posterior was made from, by `size` of its draws."""
+    question: Question | None = getattr(posterior, "question", None)
+    if question is None and isinstance(posterior, Posterior):
+        raise InputError("check is not made for the hierarchical form of groups; take groups='aggregate'")
+    if question is None:
+        raise InputError(f"check is for a posterior of bayes_dp.estimate, not {type(posterior).__name__}")
+    draws = posterior.draws(whole_number("size", size, 2), seed)
+    rng = np.random.default_rng([seed, 2])
+    counts, columns = question.counts, Counts.of(question.counts)
+    pointwise = log_likelihood(question, draws, seed)
+    log_weights, pareto_k = psis(-pointwise.T)
+    elpd = np.asarray(logsumexp(log_weights + pointwise.T, axis=1))
+    dispersion, dispersion_p = _dispersion(question, columns, draws, _rates(posterior, draws, size, seed, rng), rng)
+    rank = _ranks(question, columns, draws, np.exp(log_weights), rng)
+    batches_p = _batches(counts, rng)
+    found: dict[str, Any] = {
+        "likelihood": question.likelihood.name,
+        "bases": counts.base if counts.base is not None else tuple(str(i) for i in range(len(counts))),
+        "dispersion": dispersion,
+        "dispersion_p": dispersion_p,
+        "rank": rank,
+        "rank_p": float(stats.kstest(rank, "uniform").pvalue),
+        "batches_p": batches_p,
+        "elpd": float(elpd.sum()),
+        "elpd_se": float(np.sqrt(len(elpd)) * elpd.std(ddof=1)) if len(elpd) > 1 else float("nan"),
+        "elpd_by_base": elpd,
+        "pareto_k": pareto_k,
+    }
+    return ModelCheck(**found, advice=_advice(question, found))
+
+
+def _rates(
+    posterior: Posterior, draws: Mapping[str, Floats], size: int, seed: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Rates of every base given the counts and the draws, each (size, n).
+
+    For strength="tight" they are drawn among uniform places on the boundary, in proportion to the likelihood.
+    """
+    question: Question = posterior.question  # type: ignore[attr-defined]
+    if question.strength != "tight":
+        return posterior.rates(size, seed)
+    columns = Counts.of(question.counts)
+    alpha, beta = np.empty((2, size, len(question.counts)))
+    for row, (epsilon, delta) in enumerate(zip(*question.privacy(draws[question.parameter]), strict=True)):
+        points = region.sample_boundary(epsilon, delta, _CANDIDATES, rng)
+        x, n0, y, n1 = (np.asarray(column)[:, None] for column in columns)
+        log_g = stats.binom.logpmf(x, n0, points[:, 0]) + stats.binom.logpmf(y, n1, points[:, 1])
+        at = np.argmax(log_g + rng.gumbel(size=log_g.shape), axis=1)
+        alpha[row], beta[row] = points[at].T
+    return alpha, beta
+
+
+def _dispersion(
+    question: Question,
+    columns: Counts,
+    draws: Mapping[str, Floats],
+    rates: tuple[Floats, Floats],
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """The ratio of Pearson's T to that of new counts, and the share of new counts with at least as large a T."""
+    # A rate within rounding of 0 or 1 has no variance to divide by.
+    alpha, beta = (np.clip(rate, 1e-12, 1 - 1e-12) for rate in rates)
+    shared = [draws[name] for name in question.likelihood.shared]
+    _, n0, _, n1 = (np.asarray(column) for column in columns)
+
+    def pearson(x: Floats, y: Floats) -> Floats:
+        first = (x - n0 * alpha) ** 2 / (n0 * alpha * (1 - alpha))
+        return np.asarray(np.sum(first + (y - n1 * beta) ** 2 / (n1 * beta * (1 - beta)), axis=1))
+
+    seen = pearson(np.asarray(columns.x), np.asarray(columns.y))
+    new = pearson(*question.likelihood.draw(rng, columns, alpha, beta, *shared))
+    return float(np.median(seen) / np.median(new)), float(np.mean(new >= seen))
+
+
+def _ranks(
+    question: Question, columns: Counts, draws: Mapping[str, Floats], weights: Floats, rng: np.random.Generator
+) -> Floats:
+    """The share of new bases whose level is below each base's, (n,), under its leave-one-out weights (n, size).
+
+    Ties are broken evenly.
+    """
+    epsilon, delta = (value[:, None] for value in question.privacy(draws[question.parameter]))
+    x, n0, y, n1 = (np.asarray(column) for column in columns)
+    shape = (len(epsilon), len(x))
+    strength = strength_of(question, draws)
+    if strength is None:
+        points = np.stack([region.sample_boundary(e, d, shape[1], rng) for e, d in zip(epsilon, delta, strict=True)])
+    else:
+        points = region.sample(epsilon, delta, strength[:, None], shape, rng)
+    shared = [draws[name] for name in question.likelihood.shared]
+    new_x, new_y = question.likelihood.draw(rng, columns, points[..., 0], points[..., 1], *shared)
+
+    def level(x: Floats, y: Floats) -> Floats:
+        # A normal law gives counts beyond the possible ones.
+        rates = np.clip(x, 0, n0) + 0.5, np.clip(y, 0, n1) + 0.5
+        return region.level(rates[0] / (n0 + 1), rates[1] / (n1 + 1), delta)
+
+    seen, new = level(x, y), level(new_x, new_y)
+    tie = (new == seen) * rng.random(shape[1])
+    return np.asarray(np.clip(np.sum(weights.T * ((new < seen) + tie), axis=0), 0.0, 1.0))
+
+
+def _batches(counts: ErrorCounts, rng: np.random.Generator) -> float | None:
+    """The p-value of Pearson's χ² that rows of one base share their rates, given the totals, by simulation."""
+    if counts.base is None or len(set(counts.base)) == len(counts):
+        return None
+    labels = np.unique(np.asarray(counts.base), return_inverse=True)[1]
+    columns = Counts.of(counts)
+    seen, new = 0.0, np.zeros(_CANDIDATES - 1)
+    for errors, trials in ((columns.x, columns.n0), (columns.y, columns.n1)):
+        for label in range(labels.max() + 1):
+            rows = labels == label
+            k, n = np.asarray(errors)[rows].astype(int), np.asarray(trials)[rows].astype(int)
+            share = k.sum() / n.sum()
+            if len(k) < 2 or share in (0.0, 1.0):
+                continue
+            drawn = rng.multivariate_hypergeometric(n, int(k.sum()), len(new), method="marginals")
+            seen += float(np.sum((k - n * share) ** 2 / (n * share * (1 - share))))
+            new += np.sum((drawn - n * share) ** 2 / (n * share * (1 - share)), axis=1)
+    return float((1 + np.sum(new >= seen - 1e-9)) / (1 + len(new)))
+
+
+def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
+    """What to do, a sentence each."""
+    independent = not question.likelihood.shared
+    sentences = []
+    if question.counts.design == "cross_fed" and independent:
+        remedy = (
+            "use likelihood='beta_binomial', since some counts are 0 or all of their runs, where the bivariate normal"
+            " law has no bound"
+            if extremes(question.counts)
+            else "use likelihood='bivariate_normal'"
+        )
+        sentences.append(
+            "The runs were cross-fed, so that the decisions within a base are correlated, which its one pair of counts"
+            f" cannot show: {remedy}."
+        )
+    scattered = found["dispersion_p"] < _DOUBTFUL or (found["batches_p"] or 1.0) < _DOUBTFUL
+    if scattered:
+        remedy = (
+            "use likelihood='beta_binomial', or 'bivariate_normal' if X and Y of a base share shadow models"
+            if independent
+            else "their correlation is larger than its prior expects, or the layer too narrow"
+        )
+        sentences.append(f"The counts scatter more than the likelihood {question.likelihood.name} allows: {remedy}.")
+    if found["rank_p"] < _DOUBTFUL:
+        sentences.append(
+            "The levels of the bases are not spread as uniform rates over the layer would have them: look for groups of"
+            " bases that leak differently, and for bases that do not belong."
+        )
+    bad = [base for base, k in zip(found["bases"], found["pareto_k"], strict=True) if not k <= _PARETO]
+    if bad:
+        sentences.append(
+            f"The posterior leans so much on the {_some(bad)} that the leave-one-out score is unreliable there"
+            f" (Pareto k > {_PARETO})."
+        )
+    if not sentences:
+        sentences.append(
+            "Nothing here speaks against the model; one pair of counts per base shows correlated decisions only where"
+            " the strength is known or nearly so."
+        )
+    return tuple(sentences)
+
+
+def _some(bases: Sequence[str]) -> str:
+    shown = ", ".join(repr(base) for base in bases[:3])
+    return f"base {shown}" if len(bases) == 1 else f"bases {shown}" + (" and others" if len(bases) > 3 else "")

@@ -1,0 +1,1 @@
+"""The posterior by quadrature, for binomial counts."""

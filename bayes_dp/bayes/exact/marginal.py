@@ -1,0 +1,279 @@
+"""The likelihood of (ε, δ, s) given one base's counts, with the error rates integrated out exactly.
+
+For binomial counts and (α,β) ~ Unif(R_s(ε,δ)) the integral over the rates is
+
+    L(ε,s) = P[(a,b) ∈ R_s(ε,δ)] / ( (N0+1)(N1+1) |R_s(ε,δ)| ),  a ~ Beta(X+1, N0-X+1), b ~ Beta(Y+1, N1-Y+1),
+
+and the probability is that of two corners of the unit square: R_s = R(ε,δ) \\ R(sε,sδ), and the complement of R(e,d) is
+K(e,d) = {b < f_{e,d}(a)} and its image under (a,b) → (1-a,1-b). With P(e,d) = P[(a,b) ∈ K(e,d)], each corner gives
+P(sε,sδ) - P(ε,δ). Where P exceeds one half, its complement is computed instead: whichever is small is known to full
+relative precision, so that a base far outside R(ε,δ), or far inside R(sε,sδ), still has an accurate likelihood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bayes_dp.bayes.exact.beta_integrals import Slices, WeightedDensities, log_slices, upper_bound
+from bayes_dp.bayes.exact.beta_tables import BetaTails, log_norm
+from bayes_dp.beta import log_peak
+from bayes_dp.region import log_boundary_area, log_layer_area
+from bayes_dp.support.arithmetic import underflow_is_zero
+
+__all__ = ["CornerFunction", "MarginalLikelihood"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Bools = NDArray[np.bool_]
+#: ε and δ (1, …) -> the small one of log P and log(1-P), and whether it is the complement; both (2, u, …)
+CornerFunction = Callable[[Floats, Floats], tuple[Floats, Bools]]
+
+_NEGLIGIBLE = 36.0  # nats below the largest part at which another is left out
+_THIN = 0.01  # relative change of P across the layer below which it is integrated directly
+_LARGEST = 600.0  # beyond this ε R(ε,δ) no longer grows, for exp(-ε) to keep its digits
+_CLOSE_TO_ONE = 1.0 - 1e-12  # likewise for δ and s
+_PAIRS = 50_000  # pairs of base and point worked on at once, to bound memory
+
+
+class MarginalLikelihood:
+    """log L of n bases with the given counts, each of shape (n,); equal bases are evaluated once."""
+
+    @underflow_is_zero
+    def __init__(self, false_positives: Ints, negatives: Ints, false_negatives: Ints, positives: Ints) -> None:
+        rows = np.stack([false_positives, negatives, false_negatives, positives])
+        unique, inverse, self._times = np.unique(rows, axis=1, return_inverse=True, return_counts=True)
+        self._unique_of = inverse.reshape(-1)  # which unique base each of the n bases is
+        x, n0, y, n1 = unique.astype(float)
+        self._x, self._n0, self._y, self._n1 = x, n0, y, n1
+        self._peak = log_peak(x, n0)
+        self._norm = log_norm(x, n0, self._peak)
+        self._peak_b = log_peak(y, n1)
+        pairs, tables = np.unique(np.stack([np.append(y, n1 - y), np.append(n1, n1)]), axis=1, return_inverse=True)
+        self._tails = BetaTails(pairs[0], pairs[1])
+        self._table = tables.reshape(2, -1)
+        self._log_pairs = np.log(n0 + 1.0) + np.log(n1 + 1.0)
+
+    def levels(self) -> tuple[Floats, Floats]:
+        """Where in ε the two edges of each corner pass the base, and over what width; both (2 edges, 2 corners, u).
+
+        log((1-β)/α) and log((1-α)/β) at the posterior means, with their standard deviations by the delta method;
+        negative on the far side of α + β = 1.
+        """
+        alpha, beta = (self._x + 1) / (self._n0 + 2), (self._y + 1) / (self._n1 + 2)
+        alpha, beta = np.stack([alpha, 1 - alpha]), np.stack([beta, 1 - beta])
+        m0, m1 = self._n0 + 3, self._n1 + 3
+        first = np.sqrt((1 - alpha) / (alpha * m0) + beta / ((1 - beta) * m1))
+        second = np.sqrt((1 - beta) / (beta * m1) + alpha / ((1 - alpha) * m0))
+        return np.log(np.stack([(1 - beta) / alpha, (1 - alpha) / beta])), np.stack([first, second])
+
+    @underflow_is_zero
+    def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None) -> Floats:
+        """Σ_i log L_i(ε,s) for ε and δ of shape (r,) and s of shape (r, c): an array (r, c).
+
+        `corners` stands in for `self.corners`: a CornerTable, where many points are asked for.
+        """
+        delta, strength = np.minimum(delta, _CLOSE_TO_ONE), np.minimum(strength, _CLOSE_TO_ONE)
+        step = max(1, _PAIRS // (len(self._x) * strength.shape[1]))
+        parts = [slice(i, i + step) for i in range(0, len(epsilon), step)]
+        totals = [
+            np.tensordot(
+                self._times,
+                self._log_likelihood(epsilon[p], delta[p], strength[p], corners or self.corners),
+                axes=1,
+            )
+            for p in parts
+        ]
+        return np.concatenate(totals)
+
+    @underflow_is_zero
+    def total_tight(self, epsilon: Floats, delta: Floats) -> Floats:
+        """Σ_i log L_i(ε, s→1) for ε and δ of shape (r,): an array (r,)."""
+        return np.asarray(
+            self._times @ self._log_tight(np.minimum(epsilon, _LARGEST), np.minimum(delta, _CLOSE_TO_ONE))
+        )
+
+    @underflow_is_zero
+    def each(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
+        """log L of every base at ε, δ and s of shape (r,): an array (r, n); the limit s → 1 where s is None."""
+        delta = np.minimum(delta, _CLOSE_TO_ONE)
+        step = max(1, _PAIRS // len(self._x))
+        parts = []
+        for p in (slice(i, i + step) for i in range(0, len(epsilon), step)):
+            if strength is None:
+                parts.append(self._log_tight(np.minimum(epsilon[p], _LARGEST), delta[p]))
+            else:
+                s = np.minimum(strength[p, None], _CLOSE_TO_ONE)
+                parts.append(self._log_likelihood(epsilon[p], delta[p], s, self.corners)[..., 0])
+        return np.concatenate(parts, axis=1)[self._unique_of].T
+
+    def depths(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
+        """-log P[(a,b) ∈ R_s(ε,δ)] of every base at one point, ε, δ and s (1,): an array (n,).
+
+        Where s is None, per unit of s at s = 1.
+        """
+        delta = np.minimum(delta, _CLOSE_TO_ONE)
+        if strength is None:
+            area = log_boundary_area(np.minimum(epsilon, _LARGEST), delta)
+        else:
+            area = _inner_edge(epsilon, delta, np.minimum(strength[:, None], _CLOSE_TO_ONE))[1][0]
+        return np.asarray(
+            np.maximum(-self.each(epsilon, delta, strength)[0] - area - self._log_pairs[self._unique_of], 0.0)
+        )
+
+    def _log_likelihood(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction) -> Floats:
+        """log L of each unique base: (u, r, c) from ε, δ (r,) and s (r, c)."""
+        edge, area = _inner_edge(epsilon, delta, strength)
+        epsilon = np.minimum(epsilon, _LARGEST)
+        # The outer edges and the inner ones in one batch, as small ones take no less time than large ones.
+        at = np.concatenate([epsilon[:, None], edge], axis=1), delta[:, None] * np.insert(strength, 0, 1.0, axis=1)
+        probability, complement = corners(at[0][None], at[1][None])
+        inside, log_change = _difference(
+            probability[..., 1:], complement[..., 1:], probability[..., :1], complement[..., :1]
+        )
+        log_mass = _log_add(inside[0], inside[1])
+        # Where the layer is so thin that the difference cancels, integrate its density over s' in (s, 1) instead.
+        thin = np.where(inside >= log_mass - 1.0, log_change, 0.0).max(axis=0) < _THIN
+        if thin.any():
+            base, row, column = np.nonzero(thin)
+            log_mass[thin] = self._log_thin(base, epsilon[row], delta[row], strength[row, column])
+        return np.asarray(log_mass - area - self._log_pairs[:, None, None])
+
+    def _log_thin(self, base: Ints, epsilon: Floats, delta: Floats, strength: Floats) -> Floats:
+        """log ∫_s^1 -dP/ds' ds' by three-point Gauss-Legendre quadrature, shape (m,)."""
+        nodes, weights = np.polynomial.legendre.leggauss(3)
+        at = strength + (1.0 - strength) * (0.5 + 0.5 * nodes[:, None])
+        density = self._log_edge(np.tile(base, 3), np.tile(epsilon, 3), np.tile(delta, 3), at.ravel()).reshape(at.shape)
+        return np.log1p(-strength) + special.logsumexp(density, axis=0, b=0.5 * weights[:, None])
+
+    def _log_tight(self, epsilon: Floats, delta: Floats) -> Floats:
+        """lim_{s→1} log L of each unique base: the mass on the boundary per unit of s over that of area; (u, r)."""
+        u, r = len(self._x), len(epsilon)
+        base = np.repeat(np.arange(u), r)
+        edge = self._log_edge(base, np.tile(epsilon, u), np.tile(delta, u), np.ones(u * r)).reshape(u, r)
+        return np.asarray(edge - log_boundary_area(epsilon, delta) - self._log_pairs[:, None])
+
+    @underflow_is_zero
+    def corners(
+        self, epsilon: Floats, delta: Floats, which: tuple[int, ...] = (0, 1), bases: Ints | None = None
+    ) -> tuple[Floats, Bools]:
+        """The small one of log P[K] and log(1-P[K]) for the lower (0) and the upper (1) corner, and whether it is the
+        complement. ε and δ have shape (1, …), or (bases, …) where every base has its own, the results
+        (len(which), bases, …).
+        """
+        bases = np.arange(len(self._x)) if bases is None else bases
+        shape = (len(bases), *epsilon.shape[1:])
+        epsilon, delta = np.broadcast_to(epsilon, shape), np.broadcast_to(delta, shape)
+        base = np.broadcast_to(bases.reshape(-1, *[1] * (len(shape) - 1)), shape).ravel()
+        m = len(base)
+        found = [self._slices(base, epsilon.ravel(), delta.ravel(), corner) for corner in which]
+        slices = Slices.concatenate([corner[0] for corner in found])
+        # Three slices a corner for each of the m points: evaluate the largest, then those that matter beside it.
+        bound = upper_bound(self._tails, slices).reshape(-1, m)
+        value = np.full(bound.shape, -np.inf)
+        largest = np.argmax(bound, axis=0)
+        index = largest * m + np.arange(m)
+        value.flat[index] = log_slices(self._tails, slices.take(index))
+        rest = bound > value.flat[index] - _NEGLIGIBLE
+        rest.flat[index] = False
+        index = np.flatnonzero(rest)
+        value.flat[index] = log_slices(self._tails, slices.take(index))
+        total = np.logaddexp.reduce(value.reshape(len(which), 3, m), axis=1)
+        return total.reshape(-1, *shape), np.stack([corner[1] for corner in found]).reshape(-1, *shape)
+
+    def _log_edge(self, base: Ints, epsilon: Floats, delta: Floats, at: Floats) -> Floats:
+        """log of -d/ds P[K(sε,sδ)], both corners together, at s = `at`; all of shape (m,).
+
+        On b = c - e^{sε} a (c = 1-sδ, a < x*) the boundary moves down by δ + ε(c-b) per unit of s, and on
+        b = (c-a) e^{-sε} (a > x*) by ε b + δ e^{-sε}.
+        """
+        growth, c = np.exp(at * epsilon), 1.0 - at * delta
+        x_star, zero = c / (1.0 + growth), np.zeros_like(at)
+        c_bar = -np.expm1(np.log1p(-at * delta) - at * epsilon)
+        slices, weights = [], []
+        for corner in (0, 1):
+            n0, n1 = self._n0[base], self._n1[base]
+            x = self._x[base] if corner == 0 else n0 - self._x[base]
+            y = self._y[base] if corner == 0 else n1 - self._y[base]
+            shared = (x, n0, self._peak[base], self._norm[base], base)
+            slices.append(Slices(*shared, zero, x_star, 1.0 - x_star, c, at * delta, growth))
+            weights.append((y, n1, self._peak_b[base], delta + epsilon * c, -epsilon))
+            slices.append(Slices(*shared, x_star, c - x_star, at * delta, c / growth, c_bar, 1.0 / growth))
+            weights.append((y, n1, self._peak_b[base], delta / growth, epsilon))
+        everything = Slices.concatenate(slices)
+        everything.table = np.arange(len(everything))
+        densities = WeightedDensities(*(np.concatenate(parts) for parts in zip(*weights, strict=True)))
+        return np.asarray(np.logaddexp.reduce(log_slices(densities, everything).reshape(4, -1), axis=0))
+
+    def _slices(self, base: Ints, epsilon: Floats, delta: Floats, corner: int) -> tuple[Slices, NDArray[np.bool_]]:
+        """The three slices of one corner: a < x*, x* < a < 1-δ, and a > 1-δ (for the complement only)."""
+        n0, n1 = self._n0[base], self._n1[base]
+        x = self._x[base] if corner == 0 else n0 - self._x[base]
+        below, above = (self._table[corner][base], self._table[1 - corner][base])  # F and 1-F of b (or of 1-b)
+        mean_a = (x + 1.0) / (n0 + 2.0)
+        mean_b = (self._y[base] + 1.0) / (n1 + 2.0)
+        mean_b = mean_b if corner == 0 else 1.0 - mean_b
+        growth, c = np.exp(epsilon), 1.0 - delta
+        x_star = c / (1.0 + growth)
+        complement = mean_b < np.maximum(c - growth * mean_a, (c - mean_a) / growth)
+        table = np.where(complement, above, below)
+        zero = np.zeros_like(epsilon)
+        shared = (x, n0, self._peak[base], self._norm[base], table)
+
+        def piece(low: Floats, length: Floats, rest: Floats, c: Floats, c_bar: Floats, slope: Floats) -> Slices:
+            z, z_bar = np.where(complement, c_bar, c), np.where(complement, c, c_bar)
+            return Slices(*shared, low, length, rest, z, z_bar, np.where(complement, -slope, slope))
+
+        pieces = [
+            piece(zero, x_star, 1.0 - x_star, c, delta, growth),
+            piece(x_star, c - x_star, delta, c / growth, -np.expm1(np.log1p(-delta) - epsilon), 1.0 / growth),
+            # T = 1: y (almost) 0 for the complement; an empty interval otherwise.
+            piece(c, np.where(complement, delta, 0.0), zero, zero + 1e-300, zero + 1.0, zero),
+        ]
+        return Slices.concatenate(pieces), complement
+
+
+def _inner_edge(epsilon: Floats, delta: Floats, strength: Floats) -> tuple[Floats, Floats]:
+    """sε, the inner edge of the layer, and log |R_s(ε,δ)|; both (r, c) from ε, δ (r,) and s (r, c).
+
+    Where ε > _LARGEST, the outer edge stays there. The inner one is its own within half of that, as R(ε,δ) is then the
+    whole square to every digit; beyond, the likelihood has reached its limit, which is taken at s·_LARGEST.
+    """
+    epsilon, delta = epsilon[:, None], delta[:, None]
+    nearest = np.minimum(epsilon, _LARGEST)
+    area = log_layer_area(nearest, delta, strength)
+    if not (epsilon > _LARGEST).any():
+        return np.asarray(epsilon * strength), area
+    edge = np.minimum(epsilon * strength, np.maximum(0.5 * _LARGEST, nearest * strength))
+    alone = (epsilon > _LARGEST) & (strength < 0.5)
+    whole = np.log(2.0) + 2.0 * np.log1p(-strength * delta) - edge - np.log1p(np.exp(-edge))
+    return np.where(epsilon > _LARGEST, edge, epsilon * strength), np.where(alone, whole, area)
+
+
+def _log_add(a: Floats, b: Floats) -> Floats:
+    """log(e^a + e^b), several times as fast as np.logaddexp; -inf where both are."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.maximum(a, b) + np.log1p(np.exp(np.fmax(-np.abs(a - b), -750.0))))
+
+
+def _difference(
+    inner: Floats, inner_complement: Bools, outer: Floats, outer_complement: Bools
+) -> tuple[Floats, Floats]:
+    """log [P(sε,sδ) - P(ε,δ)] of each corner from log P or log(1-P), and |log of the ratio of the two| as a measure
+    of cancellation (inf where there is none). As P(sε,sδ) ≥ P(ε,δ), its complement is given wherever the other's is.
+    """
+    inner, outer, inner_complement, outer_complement = np.broadcast_arrays(
+        inner, outer, inner_complement, outer_complement
+    )
+    large = np.where(outer_complement, outer, inner)
+    small = np.where(outer_complement, inner, outer)
+    mixed = inner_complement & ~outer_complement
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = np.where(large > -np.inf, np.maximum(large - small, 0.0), 0.0)
+        plain = np.where(large > -np.inf, large + np.log(-np.expm1(-change)), -np.inf)
+        across = np.log1p(-np.minimum(np.exp(inner) + np.exp(outer), 1.0))
+    return np.where(mixed, across, plain), np.where(mixed, np.inf, change)

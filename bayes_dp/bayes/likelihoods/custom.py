@@ -1,0 +1,147 @@
+"""A likelihood of one's own: a function, and priors for its parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.bayes.likelihoods.binomial import Array, Counts
+from bayes_dp.bayes.likelihoods.correlated import WideCandidates
+from bayes_dp.bayes.precision import double
+from bayes_dp.bayes.priors import describe, parse
+from bayes_dp.checks import InputError, show
+
+__all__ = ["Likelihood"]
+
+Floats = NDArray[np.float64]
+
+_TAKEN = ("epsilon", "delta", "strength", "alpha", "beta", "places", "errors")  # by the model
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Likelihood(WideCandidates):
+    """log g(X, Y | α, β, parameters) as a JAX function, to be given to `estimate` in the place of a name.
+
+    `log_g(counts, alpha, beta, *parameters)` takes the fields x, n0, y, n1 of `counts`, each (n, 1), rates that
+    broadcast with them, (n, m), and the parameters as numbers; it gives an array (n, m). It should be normalised over
+    the counts if likelihoods are to be compared. `priors` names the parameters, in their order, with continuous NumPyro
+    distributions or text. `sampler(rng, counts, alpha, beta, *parameters)`, which only `check` and
+    `compare_likelihoods` need, draws new counts X and Y with NumPy, each of the shape of the rates, (size, n); there
+    the parameters have shape (size, 1).
+    """
+
+    name: str
+    shared: tuple[str, ...]
+    priors: Mapping[str, Any]
+    assumption: str
+    log_g: Callable[..., Any]
+    sampler: Callable[..., Any] | None
+
+    def __init__(
+        self,
+        name: str,
+        log_g: Callable[..., Any],
+        priors: Mapping[str, Any] | None = None,
+        *,
+        assumption: str = "",
+        sampler: Callable[..., Any] | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise InputError(f"the name of a likelihood must be text, not {show(name)}")
+        if not isinstance(assumption, str):
+            raise InputError(f"assumption must be text, a sentence, not {show(assumption)}")
+        if sampler is not None and not callable(sampler):
+            raise InputError(f"sampler must be a function, not {show(sampler)}")
+        if priors is not None and not isinstance(priors, Mapping):
+            raise InputError(f"priors must be a dict from names of parameters to their priors, not {show(priors)}")
+        given = {key: _prior(key, value) for key, value in (priors or {}).items()}
+        try:
+            inspect.signature(log_g).bind(None, None, None, *given)
+        except (TypeError, ValueError):  # ValueError: a type of Python's own, which has no signature
+            raise InputError(
+                f"log_g must take counts, alpha, beta and {len(given)} parameters ({', '.join(given) or 'none'})"
+            ) from None
+        fields: dict[str, Any] = {
+            "name": name,
+            "shared": tuple(given),
+            "priors": given,
+            "assumption": assumption or f"Given its rates, a base's errors follow the law {name}.",
+            "log_g": log_g,
+            "sampler": sampler,
+        }
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
+
+    def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
+        """log g, (n, m); what is not a number counts as impossible."""
+        found = self.log_g(Counts(*(jnp.asarray(c)[:, None] for c in counts)), alpha, beta, *shared)
+        shape, wanted = getattr(found, "shape", None), jnp.shape(alpha)
+        if shape != wanted or not jnp.isrealobj(found):
+            given = show(found) if shape is None else f"{found.dtype} numbers of shape {shape}"
+            raise InputError(
+                f"log_g of the likelihood {self.name} must give real numbers of shape {wanted} for rates of that shape,"
+                f" not {given}"
+            )
+        return jnp.where(jnp.isnan(found), -jnp.inf, found)
+
+    def check(self, counts: Counts) -> None:
+        """Refuse a log_g that fails on counts (n, 1) and rates (n, m), or gives another shape than theirs."""
+        n = len(counts.x)
+        rates = np.full((n, n + 1), 0.5)  # so that no other shape is taken for (n, m)
+        try:
+            with double():
+                jax.eval_shape(self.log_density, counts, rates, rates, *(0.5 for _ in self.shared))
+        except InputError as error:
+            raise InputError(str(error)) from None  # without JAX's remarks
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise InputError(f"log_g of the likelihood {self.name} fails with {why:.200}") from error
+
+    def log_prior(self, counts: Counts, *shared: Array) -> jax.Array:
+        """The sum of the priors' log densities; −inf outside of their supports."""
+        total = jnp.zeros(())
+        for prior, value in zip(self.priors.values(), shared, strict=True):
+            inside = prior.support(value)
+            possible = prior.sample(jax.random.key(0))
+            total += jnp.where(inside, prior.log_prob(jnp.where(inside, value, possible)), -jnp.inf)
+        return total
+
+    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
+        """Draws from the priors, (q,)."""
+        keys = jax.random.split(jax.random.key(int(rng.integers(2**31))), len(self.shared) or 1)
+        return np.array([float(prior.sample(key)) for prior, key in zip(self.priors.values(), keys, strict=False)])
+
+    def draw(
+        self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, *shared: Floats
+    ) -> tuple[Floats, Floats]:
+        """New counts at rates (size, n) and parameters (size,), each (size, n)."""
+        if self.sampler is None:
+            raise InputError(f"the likelihood {self.name} has no sampler, so that no new counts can be drawn from it")
+        x, y = self.sampler(rng, counts, alpha, beta, *(np.asarray(value)[:, None] for value in shared))
+        return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+
+
+def _prior(name: Any, given: Any) -> Any:
+    """The prior of a parameter, checked along with its name."""
+    import numpyro.distributions as dist
+
+    if not isinstance(name, str) or not name or name in _TAKEN:
+        raise InputError(f"a likelihood's own parameter cannot be called {show(name)}")
+    prior = parse(given) if isinstance(given, str) else given
+    if not isinstance(prior, dist.Distribution):
+        raise InputError(f"the prior of {name} must be a NumPyro distribution or its text, not {show(prior)}")
+    shape = prior.batch_shape + prior.event_shape
+    discrete = isinstance(prior, dist.Delta) or getattr(prior.support, "is_discrete", False)
+    if shape or discrete or isinstance(prior, dist.ImproperUniform):
+        raise InputError(
+            f"the prior of {name} must be a proper, continuous distribution of one number, not {describe(prior)}"
+            + (f" of shape {shape}" if shape else "")
+        )
+    return prior

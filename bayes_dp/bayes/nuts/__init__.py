@@ -1,0 +1,1 @@
+"""The posterior by Hamiltonian Monte Carlo, and its model in NumPyro."""

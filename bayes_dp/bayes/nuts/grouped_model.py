@@ -1,0 +1,163 @@
+"""The hierarchical model of dependent attacks in NumPyro: rates that lie around a centre of their group.
+
+Appendix C of MCMC-DP-Est. Attacks in a group share a challenge point, or are several decision rules on one base, and
+reach similar rates. With κ the spread within groups,
+
+    c_g ~ Unif(R_s(ε, δ)),   (α_gj, β_gj) ~ Normal(c_g, κ² I) cut to R(ε, δ),   κ ~ HalfNormal(0.1) or known.
+
+The cut law has a norm Z(c_g, κ, ε, δ), the normal probability of R(ε, δ), which is an integral over one rate of the
+difference of two normal distribution functions of the other. As κ → 0 a group is one base with the sums of its counts;
+as κ → 0 in groups of one the model is the ungrouped one.
+
+The four images of a layer's quadrilateral are images of a whole group: the centre is folded, the members with it, and
+the group's density is the sum over the four. A member's coordinates are centred where its counts and its group's centre
+agree that it is (`coordinates.share`): first the difference of its rates, and then its place on the line of that
+difference. The ends of that line move at most half as fast as the difference, where those of one rate given the other
+move up to e^ε times as fast, which makes walls at which trajectories diverge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+from jax.scipy.special import logsumexp
+from jax.scipy.stats import norm
+from numpyro.distributions import constraints
+
+from bayes_dp.bayes.groups import Members
+from bayes_dp.bayes.layer import images
+from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, Array, Counts
+from bayes_dp.bayes.nuts.coordinates import LOGISTIC, Guess, locate, share
+from bayes_dp.bayes.nuts.shared_parameters import spread_with, strength_with
+
+__all__ = ["grouped_model", "log_normal_mass"]
+
+_ORDER = 32  # Gauss-Legendre nodes a panel of the norm Z
+_REACH = 8.5  # standard deviations beyond which the normal law is left out
+
+
+def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: Any, spread: Any, g: int) -> None:
+    """The hierarchical model in NumPyro of `g` groups; strength and spread are numbers or priors.
+
+    Sites: "epsilon"; "strength" and "spread", where they have a prior; "alpha" and "beta" (n,), of the members.
+    """
+    epsilon = numpyro.sample("epsilon", prior_epsilon)
+    spread = spread_with(spread) if isinstance(spread, dist.Distribution) else jnp.asarray(spread)
+    counts, group = members.counts, jnp.asarray(members.group)
+    n = len(counts.x)
+    total = Counts(*(jax.ops.segment_sum(jnp.asarray(column), group, g) for column in counts))
+    if isinstance(strength, dist.Distribution):
+        strength = strength_with(strength, total, epsilon)
+    pairs = jax.ops.segment_sum(jnp.asarray(counts.n0) ** 2, group, g) / total.n0
+    rate = (total.x + 1) / (total.n0 + 2)
+    # The centre scatters around the pooled rates by κ²/J more than binomially.
+    correlation = spread**2 * pairs / (total.n0 * rate * (1 - rate))
+    centre_at = numpyro.sample("centres", dist.ImproperUniform(constraints.real, (), (g, 2)))
+    low, high, log_weight = locate(centre_at, Guess.of(total, correlation), epsilon, delta, strength)
+    log_cut = log_normal_mass(low, high, spread, epsilon, delta)
+
+    guess_low, guess_high, low_sd, high_sd = _folded_with(total, group, counts)
+    at = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (n, 2)))
+    centre_low, centre_high = low[group], high[group]
+    laws = _agreed(centre_low, spread, guess_low, low_sd), _agreed(centre_high, spread, guess_high, high_sd)
+    a, b, log_slope = _inside(at, *laws, epsilon, delta)
+    log_member = norm.logpdf(a, centre_low, spread) + norm.logpdf(b, centre_high, spread) - log_cut[group]
+    numpyro.factor("members", jnp.sum(log_member + log_slope) + jnp.sum(log_weight))
+
+    alpha, beta = images(a, b)
+    log_g = jax.ops.segment_sum(BINOMIAL.log_density(counts, alpha, beta), group, g)
+    numpyro.factor("errors", jnp.sum(logsumexp(log_g, axis=-1)))
+    numpyro.deterministic("folded_low", a)
+    numpyro.deterministic("folded_high", b)
+    numpyro.deterministic("log_image", log_g - logsumexp(log_g, axis=-1, keepdims=True))
+
+
+def boundary(rate: Array, epsilon: Array, delta: Array | float) -> jax.Array:
+    """f(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)), the lower boundary of R(ε, δ)."""
+    rest = 1 - delta
+    return jnp.maximum(0.0, jnp.maximum(rest - jnp.exp(epsilon) * rate, jnp.exp(-epsilon) * (rest - rate)))
+
+
+def log_normal_mass(low: Array, high: Array, spread: Array, epsilon: Array, delta: Array | float) -> jax.Array:
+    """log Z: of the probability of R(ε, δ) under Normal((low, high), κ² I), for low and high of shape (G,).
+
+    ∫ φ((b − high)/κ)/κ [Φ((1 − f(1−b) − low)/κ) − Φ((f(b) − low)/κ)] db over [0, 1], by Gauss-Legendre panels between
+    the kinks of f within reach of the normal law.
+    """
+    x, w = np.polynomial.legendre.leggauss(_ORDER)
+    corner = (1 - delta) * jnp.exp(-epsilon) / (1 + jnp.exp(-epsilon))
+    inner = jnp.stack([jnp.asarray(value) for value in (0.0, delta, corner)])
+    kinks = jnp.sort(jnp.concatenate([inner, jnp.array([0.5]), 1 - inner]))
+    low, high = jnp.asarray(low)[:, None, None], jnp.asarray(high)[:, None, None]
+    ends = jnp.clip(kinks[None, :, None], high - _REACH * spread, high + _REACH * spread)
+    start, length = ends[:, :-1], jnp.diff(ends, axis=1)
+    b = start + length * (x + 1) / 2
+    density = norm.pdf(b, high, spread)
+    inside = norm.cdf((1 - boundary(1 - b, epsilon, delta) - low) / spread) - norm.cdf(
+        (boundary(b, epsilon, delta) - low) / spread
+    )
+    return jnp.log(jnp.sum(density * inside * length * (w / 2), axis=(1, 2)))
+
+
+def _folded_with(total: Counts, group: jax.Array, counts: Counts) -> tuple[jax.Array, ...]:
+    """Where each member's counts put it, and how surely, in the image that folds its group: low, high, sd of each."""
+    centre = [(value + 1) / (trials + 2) for value, trials in ((total.x, total.n0), (total.y, total.n1))]
+    folded = Guess.of(total)
+    distance = [jnp.abs(a - folded.low) + jnp.abs(b - folded.high) for a, b in zip(*_images(*centre), strict=True)]
+    which = jnp.argmin(jnp.stack(distance, axis=-1), axis=-1)[group][:, None]
+    own = [(jnp.asarray(v) + 1) / (jnp.asarray(n) + 2) for v, n in ((counts.x, counts.n0), (counts.y, counts.n1))]
+    sds = [
+        jnp.sqrt(rate * (1 - rate) / (jnp.asarray(n) + 3)) for rate, n in zip(own, (counts.n0, counts.n1), strict=True)
+    ]
+    low, high = (jnp.take_along_axis(jnp.stack(one, axis=-1), which, axis=-1)[:, 0] for one in _images(*own))
+    swapped = which[:, 0] % 2 == 1
+    return low, high, jnp.where(swapped, sds[1], sds[0]), jnp.where(swapped, sds[0], sds[1])
+
+
+def _images(alpha: Array, beta: Array) -> tuple[list[Array], list[Array]]:
+    """The four images, each of which is its own inverse."""
+    return [alpha, beta, 1 - alpha, 1 - beta], [beta, alpha, 1 - beta, 1 - alpha]
+
+
+def _agreed(centre: jax.Array, spread: jax.Array, guess: jax.Array, sd: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Mean and standard deviation of the product of the normal laws of the group and of the counts."""
+    weight = spread**2 / (spread**2 + sd**2)
+    return centre + weight * (guess - centre), sd * jnp.sqrt(weight)
+
+
+def _inside(
+    z: jax.Array,
+    low: tuple[jax.Array, jax.Array],
+    high: tuple[jax.Array, jax.Array],
+    epsilon: Array,
+    delta: Array | float,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Rates (a, b) in R(ε, δ) at coordinates z (n, 2), and log |d(a, b)/dz|; each (n,).
+
+    `low` and `high` are means and standard deviations of normal laws of a and b. Given b − a, both are normal still.
+    """
+    (low_mean, low_sd), (high_mean, high_sd) = low, high
+    both = jnp.hypot(low_sd, high_sd)
+    difference = high_mean - low_mean
+    width, log_slope_width = _between(z[:, 0], -jnp.ones(()), jnp.ones(()), difference, both)
+    least = jnp.maximum(0.0, 1 - delta - jnp.abs(width)) * jax.nn.sigmoid(-epsilon)  # of a and b
+    bottom, top = least + jnp.maximum(0.0, -width), 1 - least - jnp.maximum(0.0, width)
+    mean = low_mean - (low_sd / both) ** 2 * (width - difference)
+    a, log_slope_a = _between(z[:, 1], bottom, top, mean, low_sd * high_sd / both)
+    a, b = (jnp.clip(rate, 0.0, 1.0) for rate in (a, a + width))  # against rounding
+    return a, b, log_slope_width + log_slope_a
+
+
+def _between(
+    z: jax.Array, low: jax.Array, high: jax.Array, centre: jax.Array, scale: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """A place between the ends at coordinate z, and log d place/dz."""
+    unit = LOGISTIC / scale
+    length = high - low
+    t, log_slope = share(z, (low - centre) * unit, length * unit)
+    return low + length * t, log_slope + jnp.log(length)

@@ -1,0 +1,139 @@
+"""The model in NumPyro: `bayes_model` as a whole, and `observe_counts`, the part of it that other models can use.
+
+    ε ~ p(ε),  s ~ p(s),  (α_i, β_i) | ε, s ~ Unif(R_s(ε, δ)),  (X_i, Y_i) | α_i, β_i ~ g
+
+`observe_counts` adds to a model the error rates of all bases and what their counts say, given ε and s. These may be any
+function of the model's other parameters, and s one number for each base. All of a model's coordinates are unconstrained
+and its density is continuous and mostly smooth in them: a base is folded into one quadrilateral of the layer, with the
+sum of g over its four images, and has coordinates there that move with (ε, s) (`coordinates.py`), or with the ridge of
+the bivariate normal law (`normal_coordinates.py`). That of Kupper and Haseman has kinks, since the bounds of its τ
+depend on the rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+from jax import lax
+from jax.scipy.special import logsumexp
+from numpyro.distributions import constraints
+
+from bayes_dp.bayes.layer import images
+from bayes_dp.bayes.likelihoods.binomial import Array, Counts
+from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.nuts.coordinates import Guess, locate
+from bayes_dp.bayes.nuts.normal_coordinates import locate_normal
+from bayes_dp.bayes.nuts.shared_parameters import TAU_SCALE, correlations, possible_tau, strength_with
+from bayes_dp.bayes.priors import prior_of
+from bayes_dp.checks import InputError, show
+from bayes_dp.data.counts import ErrorCounts
+
+__all__ = ["Law", "bayes_model", "observe_counts"]
+
+#: log g of counts (n, 1) at rates α and β, both of shape (n, 4): an array (n, 4)
+Law = Callable[[Counts, jax.Array, jax.Array], jax.Array]
+
+
+def bayes_model(
+    counts: ErrorCounts | Counts,
+    delta: Array | float,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: str | Array | float = "free",
+    likelihood: str | Likelihood = "binomial",
+) -> None:
+    """The model of `bayes_dp.estimate`, with its arguments: what `method="nuts"` samples.
+
+    Sites: "epsilon"; "strength", if free, a function of the coordinate "strength_place"; "tau" and "rho", where the
+    likelihood has them; and those of `observe_counts`.
+    """
+    epsilon = numpyro.sample("epsilon", _prior("epsilon", prior_epsilon))
+    if isinstance(strength, str) and strength != "free":
+        raise InputError(f"strength must be 'free' or a number in [0, 1), not {show(strength)}")
+    if isinstance(strength, str):
+        columns = counts if isinstance(counts, Counts) else Counts.of(counts)
+        strength = strength_with(_prior("strength", prior_strength), columns, epsilon)
+    law = _own(likelihood) if isinstance(likelihood, Likelihood) else likelihood
+    observe_counts(counts, epsilon, delta, strength, law)
+
+
+def observe_counts(
+    counts: ErrorCounts | Counts,
+    epsilon: Array | float,
+    delta: Array | float,
+    strength: Array | float,
+    likelihood: str | Law = "binomial",
+    tau: Array | float = 0.0,
+    rho: Array | float = 0.0,
+) -> None:
+    """Add the error rates of n bases, uniform on the layers R_s(ε, δ), and their counts to a NumPyro model.
+
+    ε, δ and s are numbers or arrays (n,), with ε > 0, 0 ≤ δ < 1 and 0 ≤ s < 1. The likelihood is one of `estimate`, by
+    its name, or a function `log_g(counts, alpha, beta)` of `Counts` x, n0, y, n1, each (n, 1), and of rates (n, 4),
+    which gives log g for each. A function may use other parameters of the model. `tau` and `rho` say how correlated its
+    counts are, as for the bivariate normal law; they bear on speed only.
+
+    Sites: "places" (n, 2), coordinates without meaning; "alpha" and "beta" (n,), deterministic; "tau" and "rho" of the
+    likelihoods that have them. Call it outside of plates; in a model with several, put each in a
+    `numpyro.handlers.scope`.
+    """
+    columns = counts if isinstance(counts, Counts) else Counts.of(counts)
+    n = len(columns.x)
+    for name, value, most in (("epsilon", epsilon, jnp.inf), ("delta", delta, 1.0), ("strength", strength, 1.0)):
+        if jnp.shape(value) not in ((), (n,)):
+            raise InputError(f"{name} must be a number or have shape ({n},), not {jnp.shape(value)}")
+        if not isinstance(value, jax.core.Tracer) and not np.all((np.asarray(value) >= 0) & (np.asarray(value) < most)):
+            raise InputError(f"{name} must be at least 0 and below {most:g}, not {show(np.asarray(value).tolist())}")
+    shared: tuple[jax.Array, ...] = ()
+    if likelihood in ("bivariate_normal", "beta_binomial"):
+        shared = correlations(LIKELIHOODS[likelihood], columns)
+        tau, rho = (*shared, rho)[:2]
+    elif likelihood == "kupper_haseman":
+        tau = TAU_SCALE
+    z = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (n, 2)))
+    if likelihood == "bivariate_normal":
+        low, high, log_weight = locate_normal(z, columns, tau, rho, epsilon, delta, strength)
+    else:
+        low, high, log_weight = locate(z, Guess.of(columns, tau, rho), epsilon, delta, strength)
+    alpha, beta = images(low, high)
+    if likelihood == "kupper_haseman":
+        shared = (possible_tau(columns, alpha, beta),)
+    if callable(likelihood):
+        log_g = jnp.asarray(likelihood(Counts(*(jnp.asarray(column)[:, None] for column in columns)), alpha, beta))
+        if log_g.shape != (n, 4):
+            raise InputError(f"the likelihood must give log g of shape ({n}, 4), as the rates have, not {log_g.shape}")
+    elif likelihood in LIKELIHOODS:
+        log_g = LIKELIHOODS[likelihood].log_density(columns, alpha, beta, *shared)
+    else:
+        raise InputError(f"likelihood must be a function or one of {', '.join(LIKELIHOODS)}, not {show(likelihood)}")
+    numpyro.factor("errors", jnp.sum(logsumexp(log_g, axis=-1) + log_weight))
+    at = _image(z, log_g)[:, None]
+    numpyro.deterministic("alpha", jnp.take_along_axis(alpha, at, axis=-1)[:, 0])
+    numpyro.deterministic("beta", jnp.take_along_axis(beta, at, axis=-1)[:, 0])
+
+
+def _own(likelihood: Likelihood) -> Law:
+    """The law, with sites for its parameters."""
+    shared = [numpyro.sample(name, prior) for name, prior in likelihood.priors.items()]
+    return lambda counts, alpha, beta: likelihood.log_density(Counts(*(c[:, 0] for c in counts)), alpha, beta, *shared)
+
+
+def _prior(parameter: str, prior: Any) -> Any:
+    return prior if isinstance(prior, dist.Distribution) else prior_of(parameter, prior)
+
+
+def _image(z: jax.Array, log_g: jax.Array) -> jax.Array:
+    """Which of the images (n, 4) of each base's folded rates to take, (n,): drawn in proportion to g.
+
+    A density has no random numbers, so the last digits of the coordinates, which mean nothing, are the seed.
+    """
+    digits = lax.bitcast_convert_type(jnp.sum(z), jnp.uint32)
+    key = jax.random.fold_in(jax.random.key(0, impl="threefry2x32"), jnp.sum(digits))
+    return jax.random.categorical(key, log_g, axis=-1)

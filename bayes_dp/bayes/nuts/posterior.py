@@ -1,0 +1,115 @@
+"""NUTS: the posterior of ε, s and the parameters of the counts' correlation by Hamiltonian Monte Carlo.
+
+The density is that of `model.bayes_model`, in coordinates that are smooth and without bounds; the sampler is NumPyro's
+(`sampler.py`). It is the third way to the same posterior, beside the quadrature of `exact/` and the chains of
+`mhaar/`, and the one whose model can be extended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.bayes.convergence import warn
+from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.nuts.model import bayes_model
+from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
+from bayes_dp.bayes.precision import doubled
+from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.sampled import SampledPosterior
+from bayes_dp.checks import InputError, numbers
+from bayes_dp.data.counts import ErrorCounts
+
+__all__ = ["NutsPosterior", "nuts"]
+
+Floats = NDArray[np.float64]
+
+_TARGET = {"bivariate_normal": 0.97}
+
+
+class NutsPosterior(SampledPosterior):
+    """A posterior by the draws of NUTS."""
+
+    def __init__(self, question: Question, settings: NutsSettings, found: ModelDraws) -> None:
+        names = ("epsilon", "strength", *question.likelihood.shared)
+        kept = {name: found.samples[name] for name in names if name in found.samples}
+        super().__init__(question.counts, kept, found.samples["alpha"], found.samples["beta"], found.stats)
+        self.question, self._settings = question, settings
+        self.diagnostics, self.warnings = found.diagnostics, found.warnings
+        self.assumptions, self.caution = question.assumptions(), question.caution()
+        chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
+        self.provenance = question.provenance("nuts", chosen)
+
+    @overload
+    def epsilon_at(self, delta: float) -> NutsPosterior: ...
+
+    @overload
+    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[NutsPosterior]: ...
+
+    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> NutsPosterior | list[NutsPosterior]:
+        """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
+        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
+        found = [_posterior(self.question.given("epsilon", value), self._settings) for value in np.atleast_1d(values)]
+        return found if values.ndim else found[0]
+
+
+def nuts(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+    likelihood: str | Likelihood = "binomial",
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int = 1000,
+    target_accept: float | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> NutsPosterior:
+    """The posterior of ε (and of s, if free, and of the likelihood's parameters) at a given δ, by NUTS.
+
+    A larger `target_accept` makes smaller steps, which is the first remedy for divergences; by default it is 0.9, and
+    0.97 for the bivariate normal likelihood, whose posterior is narrow where |ρ| is near its limit. The same seed gives
+    the same draws. Interrupting after the warm-up gives the draws finished so far, with a warning.
+    """
+    if strength == "tight":
+        raise InputError("NUTS is not defined for strength='tight', where the layer has no area; use method='exact'")
+    question = ask(
+        counts,
+        "epsilon",
+        delta,
+        prior=prior_epsilon,
+        prior_strength=prior_strength,
+        strength=strength,
+        likelihood=likelihood,
+    )
+    target = _TARGET.get(question.likelihood.name, 0.9) if target_accept is None else target_accept
+    return _posterior(question, NutsSettings(chains, draws, warmup, target, seed, progress))
+
+
+def _posterior(question: Question, settings: NutsSettings) -> NutsPosterior:
+    found = draws_of(question, settings)
+    warn(found.warnings)
+    return NutsPosterior(question, settings, found)
+
+
+def draws_of(question: Question, settings: NutsSettings) -> ModelDraws:
+    """The draws that answer a question."""
+    strength = question.priors.get("strength")
+    law = question.likelihood
+    arguments = (
+        Counts.of(question.counts),
+        question.known,
+        doubled(question.priors["epsilon"]),
+        None if strength is None else doubled(strength),
+        question.strength,
+        law if isinstance(law, Likelihood) else law.name,
+    )
+    return sample(bayes_model, arguments, settings)

@@ -1,0 +1,385 @@
+"""All methods on the same counts, in one table: the posterior beside every lower bound that applies.
+
+A method is registered once (`register`), with the designs that it is valid for. Where it does not apply, the table says
+why. Posteriors are given by their equal-tailed interval of probability 2·confidence − 1, so that their lower ends and
+the one-sided bounds are missed with the same probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from bayes_dp.audits import intervals
+from bayes_dp.audits.compositional import compositional
+from bayes_dp.audits.f_dp import f_dp
+from bayes_dp.audits.one_run import one_run
+from bayes_dp.audits.panoramia import panoramia
+from bayes_dp.audits.zero_run import zero_run
+from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.priors import prior_of
+from bayes_dp.checks import InputError, one_number, show, truth
+from bayes_dp.comparison.contradictions import reconciled
+from bayes_dp.comparison.table import Comparison, Row
+from bayes_dp.comparison.verdict import Control, check_limit, judge
+from bayes_dp.data.counts import DESIGNS, ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
+from bayes_dp.results.posterior import Posterior
+
+__all__ = ["Comparison", "Inputs", "Method", "Row", "compare", "methods", "register"]
+
+Finding = LowerBound | CredibleInterval | Estimate | Posterior
+
+_ALL = "all"
+_LOW_END = (
+    "The lower end of a posterior is no lower bound: if every attack is the strongest possible, it may well lie above"
+    " ε, most of all with one base and many runs."
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a method is given besides the counts."""
+
+    delta: float
+    confidence: float
+    overlap: float | None = None  # η: every propensity lies between it and 1 − η
+    baseline: ErrorCounts | None = None  # decisions on the same examples without the model
+    scores: GuessTable | None = None  # of the same examples, with propensities
+    prior_epsilon: Any = None
+    prior_strength: Any = None
+
+    @property
+    def probability(self) -> float:
+        """Of an equal-tailed interval whose lower end is missed with probability 1 − confidence."""
+        return float(f"{2 * self.confidence - 1:.15g}")  # 0.9 for 0.95, and not 0.8999999999999999
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the table: `run` answers from counts; `refuse` gives the reason where it does not apply, or ""."""
+
+    name: str
+    run: Callable[[ErrorCounts, Inputs], Finding]
+    designs: tuple[str, ...]
+    why: str = ""  # why it is not for the other designs
+    scope: Literal["whole", "base", "both"] = "both"  # all bases together, each alone, or both
+    refuse: Callable[[ErrorCounts, Inputs], str] = lambda counts, inputs: ""
+
+
+_REGISTRY: dict[str, Method] = {}
+
+
+def register(method: Method) -> Method:
+    """Add a method to the tables that are made from now on; its name must be new."""
+    if method.name in _REGISTRY:
+        raise InputError(f"a method named {show(method.name)} is registered already")
+    if unknown := set(method.designs) - set(DESIGNS):
+        raise InputError(f"designs must be among {', '.join(DESIGNS)}, not {sorted(unknown)}")
+    _REGISTRY[method.name] = method
+    return method
+
+
+def methods() -> dict[str, Method]:
+    """The registered methods by name, in the order of the table."""
+    return dict(_REGISTRY)
+
+
+def compare(
+    counts: ErrorCounts,
+    delta: float,
+    confidence: float = 0.95,
+    *,
+    overlap: float | None = None,
+    baseline: ErrorCounts | None = None,
+    scores: GuessTable | None = None,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    posteriors: Mapping[str, Posterior] | None = None,
+    per_base: bool = False,
+    names: Iterable[str] | None = None,
+    limit: float | None = None,
+    control: Control = None,
+) -> Comparison:
+    """One row per method and base, and one for all bases together.
+
+    Parameters
+    ----------
+    counts : errors of n challenge bases; their design decides which methods apply.
+    delta, confidence : of all bounds; the confidence is above 1/2.
+    overlap : for zero-run bounds: each example is a member with a probability between this and one minus this.
+    baseline : for PANORAMIA: the counts of decisions made without the model, where the non-members are generated.
+    scores : for zero-run bounds: the attack's scores of the examples behind the counts, with propensities.
+    prior_epsilon, prior_strength : of the posterior, see `estimate`.
+    posteriors : further rows by name: posteriors of ε at `delta` from the same counts, such as those of `estimate` with
+        another likelihood, method or treatment of groups.
+    per_base : whether there are rows for each base too.
+    names : the methods wanted, all by default.
+    limit, control : a limit of ε to be judged by the posterior, or by the first of `posteriors` if there are any, and
+        the positive control, see `gate`.
+    """
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+    if baseline is not None and not isinstance(baseline, ErrorCounts):
+        raise InputError(f"baseline must be ErrorCounts, not {type(baseline).__name__}")
+    if scores is not None and (not isinstance(scores, GuessTable) or scores.propensity is None):
+        raise InputError("scores must be a GuessTable with propensities")
+    inputs = Inputs(
+        delta=one_number("delta", delta, 0.0, 1.0, high_open=True),
+        confidence=one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True),
+        overlap=None if overlap is None else one_number("overlap", overlap, 0.0, 0.5, low_open=True),
+        baseline=baseline,
+        scores=scores,
+        prior_epsilon=prior_epsilon,
+        prior_strength=prior_strength,
+    )
+    check_limit(limit, control, counts)
+    for parameter, prior in (("epsilon", prior_epsilon), ("strength", prior_strength)):
+        if prior is not None:
+            prior_of(parameter, prior)
+    wanted, per_base = _wanted(names), truth("per_base", per_base)
+    if posteriors is not None and not isinstance(posteriors, Mapping):
+        raise InputError(f"posteriors must be a mapping from names to posteriors, not {type(posteriors).__name__}")
+    given = {} if posteriors is None else dict(posteriors)
+    for name, post in given.items():
+        _check_posterior(name, post, counts, inputs)
+    rows: list[Row] = []
+    for method in wanted:
+        rows += _rows(method, counts, inputs, per_base)
+    rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
+    found = Comparison(
+        rows=reconciled(rows),
+        delta=inputs.delta,
+        confidence=inputs.confidence,
+        design=counts.design,
+        digest=counts.digest(),
+    )
+    if limit is None:
+        return found
+    judged = next(iter(given.values())) if given else _posterior("free")(counts, inputs)
+    others = [method for name, method in _REGISTRY.items() if not name.startswith("posterior") and method not in wanted]
+    more = tuple(row for method in others for row in _rows(method, counts, inputs, False))
+    bounds = replace(found, rows=(*found.rows, *more)).bounds()
+    verdict = judge(judged, counts, limit, inputs.probability, bounds=bounds, control=control)
+    return replace(found, gate=verdict)
+
+
+def _wanted(names: Iterable[str] | None) -> list[Method]:
+    if names is None:
+        return list(_REGISTRY.values())
+    wanted = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if unknown := [name for name in wanted if not isinstance(name, str) or name not in _REGISTRY]:
+        raise InputError(f"there is no method {show(unknown[0])}; the methods are {', '.join(_REGISTRY)}")
+    return [_REGISTRY[name] for name in wanted]
+
+
+def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: Inputs) -> None:
+    if not isinstance(name, str):
+        raise InputError(f"the names of posteriors must be text, not {show(name)}")
+    if not isinstance(post, Posterior):
+        raise InputError(f"posteriors[{show(name)}] must be a posterior, not {type(post).__name__}")
+    if name in _REGISTRY:
+        raise InputError(f"posteriors[{show(name)}] has the name of a method; give it another")
+    if post.parameter != "epsilon" or post.provenance.known.get("delta") != inputs.delta:
+        known = ", ".join(f"{key} = {value:g}" for key, value in post.provenance.known.items())
+        raise InputError(
+            f"posteriors[{show(name)}] is of {post.parameter} at {known}, not of epsilon at {inputs.delta:g}"
+        )
+    if post.provenance.digest != counts.digest():
+        raise InputError(f"posteriors[{show(name)}] is that of other counts")
+
+
+def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -> list[Row]:
+    if counts.design not in method.designs:
+        return [_refused(method, _ALL, f'It is not for the design "{counts.design}": {method.why}')]
+    n = len(counts)
+    if method.scope == "base" and n > 1 and not per_base:
+        return [_refused(method, _ALL, "It is for single bases, which were not asked for.")]
+    parts = []
+    if method.scope != "whole" and n > 1 and per_base:
+        parts += [(counts.base[i] if counts.base else str(i), counts[i]) for i in range(n)]
+    if method.scope != "base" or n == 1:
+        parts.append((_ALL, counts))
+    rows = []
+    for base, part in parts:
+        reason = method.refuse(part, inputs)
+        rows.append(
+            _refused(method, base, reason) if reason else _row(method.name, base, method.run(part, inputs), inputs)
+        )
+    return rows
+
+
+def _refused(method: Method, base: str, reason: str) -> Row:
+    return Row(method.name, base, "refused", "epsilon", None, None, None, None, False, reason, ())
+
+
+def _row(name: str, base: str, found: Finding, inputs: Inputs) -> Row:
+    if isinstance(found, Posterior):
+        low, high = found.interval(inputs.probability)
+        reason = " ".join(filter(None, (found.caution, *found.warnings)))
+        return Row(
+            name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
+            reason, found.assumptions, (_LOW_END, found.high_end(inputs.probability)),
+        )  # fmt: skip
+    if found.kind == "estimate":
+        reason = " ".join(filter(None, ("It is an estimate and bounds nothing.", found.invalid, *found.warnings)))
+        return Row(
+            name, base, "estimate", found.parameter, _finite(found.value), None, None, None, False, reason,
+            found.assumptions,
+        )  # fmt: skip
+    value = found.details["median"] if found.kind == "posterior" else found.value
+    reason = " ".join(filter(None, (found.invalid, *found.warnings)))
+    return Row(
+        name, base, found.kind, found.parameter, _finite(value), _finite(found.value),
+        _finite(found.upper), found.confidence, found.valid, reason, found.assumptions,
+    )  # fmt: skip
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+# The methods ----------------------------------------------------------------------------------------------------------
+
+_REPEATED = ("repeated", "cross_fed")
+_DEPENDENT = "guesses on one model depend on each other, and intervals of their rates do not hold."
+_INDEPENDENT = "it is for guesses on one model, each example a member by its own coin."
+
+
+def _posterior(strength: Any) -> Callable[[ErrorCounts, Inputs], Posterior]:
+    def run(counts: ErrorCounts, inputs: Inputs) -> Posterior:
+        return estimate(
+            counts,
+            inputs.delta,
+            prior_epsilon=inputs.prior_epsilon,
+            prior_strength=inputs.prior_strength if strength == "free" else None,
+            strength=strength,
+        )
+
+    return run
+
+
+def _unequal(counts: ErrorCounts, inputs: Inputs) -> str:
+    if (counts.negatives == counts.positives).all():
+        return ""
+    return "It needs as many runs without the example as with it."
+
+
+def _no_coin(counts: ErrorCounts, inputs: Inputs) -> str:
+    if inputs.overlap not in (None, 0.5):
+        return "An overlap was given, so that memberships were no fair coins; zero-run bounds allow for that."
+    if inputs.scores is not None and inputs.scores.propensity is not None and (inputs.scores.propensity != 0.5).any():
+        return "Propensities were given, so that memberships were no fair coins; zero-run bounds allow for that."
+    return ""
+
+
+def _no_coin_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "A Gaussian mechanism has no finite ε at δ = 0." if inputs.delta == 0 else _no_coin(counts, inputs)
+
+
+def _no_overlap(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "" if inputs.overlap is not None else "No overlap of the propensities was given."
+
+
+def _no_scores(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "" if inputs.scores is not None else "No scores with propensities were given."
+
+
+def _no_scores_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "A Gaussian mechanism has no finite ε at δ = 0." if inputs.delta == 0 else _no_scores(counts, inputs)
+
+
+register(Method("posterior", _posterior("free"), DESIGNS))
+register(Method("posterior-tight", _posterior("tight"), DESIGNS))
+register(
+    Method(
+        "joint-beta",
+        lambda counts, given: intervals.joint_beta(counts, given.delta, confidence=given.probability),
+        _REPEATED,
+        _DEPENDENT,
+        scope="base",
+    )
+)
+for _name, _interval in (
+    ("clopper-pearson", intervals.clopper_pearson),
+    ("jeffreys", intervals.jeffreys),
+    ("katz", intervals.katz),
+):
+    register(
+        Method(
+            _name,
+            lambda counts, given, run=_interval: run(counts, given.delta, confidence=given.confidence),  # type: ignore[misc]
+            _REPEATED,
+            _DEPENDENT,
+        )
+    )
+register(
+    Method(
+        "accuracy",
+        lambda counts, given: intervals.accuracy(counts, given.delta, confidence=given.confidence),
+        _REPEATED,
+        _DEPENDENT,
+        refuse=_unequal,
+    )
+)
+
+
+def _register_of_guesses(
+    name: str,
+    run: Callable[[ErrorCounts, Inputs], Finding],
+    refuse: Callable[[ErrorCounts, Inputs], str] = _no_coin,
+    why: str = _INDEPENDENT,
+) -> None:
+    """A method for the guesses on one model, all of them together."""
+    register(Method(name, run, ("one_run",), why, scope="whole", refuse=refuse))
+
+
+_register_of_guesses("one-run", lambda counts, given: one_run(counts, given.delta, confidence=given.confidence))
+_register_of_guesses(
+    "one-run-exact",
+    lambda counts, given: one_run(counts, given.delta, confidence=given.confidence, method="exact"),
+)
+_register_of_guesses(
+    "f-dp-gaussian",
+    lambda counts, given: f_dp(counts, delta=given.delta, confidence=given.confidence),
+    _no_coin_or_no_delta,
+)
+_register_of_guesses(
+    "f-dp-laplace",
+    lambda counts, given: f_dp(counts, delta=given.delta, family="laplace", confidence=given.confidence),
+)
+_register_of_guesses(
+    "zero-run-compositional",
+    lambda counts, given: compositional(
+        counts,
+        given.delta,
+        overlap=given.overlap,  # type: ignore[arg-type]
+        confidence=given.confidence,
+    ),
+    _no_overlap,
+    "it is for guesses on one model.",
+)
+_register_of_guesses(
+    "zero-run",
+    lambda counts, given: zero_run(given.scores, given.delta, confidence=given.confidence),  # type: ignore[arg-type]
+    _no_scores,
+    "it is for guesses on one model.",
+)
+_register_of_guesses(
+    "zero-run-gaussian",
+    lambda counts, given: zero_run(
+        given.scores,  # type: ignore[arg-type]
+        given.delta,
+        family="gaussian",
+        confidence=given.confidence,
+    ),
+    _no_scores_or_no_delta,
+    "it is for guesses on one model.",
+)
+_register_of_guesses(
+    "panoramia",
+    lambda counts, given: panoramia(counts, given.baseline, delta=given.delta, confidence=given.confidence),
+)

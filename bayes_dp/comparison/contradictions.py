@@ -1,0 +1,69 @@
+"""Rows of a comparison that cannot all be right.
+
+- A posterior's interval that lies below a valid lower bound: the bound needs no model of the attacks, so that the
+  posterior is marked as not valid.
+- Two intervals without a common value: their models differ, and neither is known to be the wrong one.
+
+Only rows on the same bases are held against each other. A bound for one of several bases, chosen because it is large,
+would not hold its confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bayes_dp.comparison.table import Row
+from bayes_dp.results.posterior import show
+
+__all__ = ["reconciled"]
+
+
+def reconciled(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows, with a note where one contradicts another."""
+    return tuple(_noted(row, [other for other in rows if other.base == row.base and other is not row]) for row in rows)
+
+
+def _noted(row: Row, others: Sequence[Row]) -> Row:
+    """The row, beside all others on the same bases."""
+    if row.parameter != "epsilon":
+        return row
+    others = [other for other in others if other.parameter == "epsilon"]
+    if _is_bound(row):
+        below = [other.method for other in others if other.kind == "posterior" and _end(other.upper) < _end(row.lower)]
+        return replace(row, notes=(*row.notes, *(f"The interval of {name} lies below this bound." for name in below)))
+    if row.kind != "posterior":
+        return row
+    apart = [
+        f"All of the interval of {other.method} is {side} this one: the two cannot both be right."
+        for other in others
+        if other.kind == "posterior" and (side := _side(other, row))
+    ]
+    row = replace(row, notes=(*row.notes, *apart))
+    above = [other for other in others if _is_bound(other) and _end(other.lower) > _end(row.upper)]
+    if not above:
+        return row
+    highest = max(above, key=lambda other: _end(other.lower))
+    at_least = "infinity" if highest.lower is None else show(highest.lower)
+    sentence = (
+        f"All of the interval is below a valid lower bound, {at_least} by {highest.method}: the two cannot both be"
+        " right, and the posterior, which assumes more, is the first to be doubted."
+    )
+    return replace(row, valid=False, reason=" ".join(filter(None, (sentence, row.reason))))
+
+
+def _is_bound(row: Row) -> bool:
+    return row.kind == "lower_bound" and row.valid
+
+
+def _end(value: float | None) -> float:
+    """An end of an interval; one that is missing is infinite."""
+    return math.inf if value is None else value
+
+
+def _side(other: Row, row: Row) -> str:
+    """Where the whole other interval lies, or nothing if they have a value in common."""
+    if _end(other.upper) < _end(row.lower):
+        return "below"
+    return "above" if _end(other.lower) > _end(row.upper) else ""

@@ -1,0 +1,194 @@
+"""The table of a comparison: its rows, and its forms as text, HTML, LaTeX, a frame, or JSON and back."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayes_dp import __version__
+from bayes_dp.comparison.schema import SCHEMA, checked_comparison
+from bayes_dp.comparison.verdict import Verdict
+from bayes_dp.data.files import Source, write_text_atomically
+from bayes_dp.data.json_text import read_json
+from bayes_dp.results.posterior import show
+from bayes_dp.support.text import columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Comparison", "Kind", "Row"]
+
+Kind = Literal["posterior", "lower_bound", "estimate", "refused"]
+
+_WORDS = {"posterior": "posterior", "lower_bound": "lower bound", "estimate": "estimate", "refused": "does not apply"}
+_LISTS = ("assumptions", "notes")  # of a row
+_HEADINGS = ("method", "base", "kind", "epsilon", "level", "valid", "notes")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one method says of one base, or of all; `lower` and `upper` are None where there is no such end."""
+
+    method: str
+    base: str  # a label, the base's number, or "all"
+    kind: Kind
+    parameter: str
+    value: float | None  # the bound, the estimate, or the posterior's median
+    lower: float | None
+    upper: float | None
+    level: float | None  # confidence, or probability of the interval
+    valid: bool
+    reason: str  # why it is not valid, or does not apply
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # what else has to be known to read the number: what its ends are, what contradicts it
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is said of the number: the reason first, then what is assumed, then the notes."""
+        said = (self.reason, *self.assumptions, *self.notes)
+        return tuple(dict.fromkeys(sentence for sentence in said if sentence))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows, and what they answer; as text, HTML, LaTeX, a frame, or JSON and back."""
+
+    rows: tuple[Row, ...]
+    delta: float
+    confidence: float
+    design: str
+    digest: str  # of the counts
+    version: str = __version__
+    gate: Verdict | None = None  # on a limit of ε, where one was given
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def select(self, method: str | None = None, base: str | None = None) -> tuple[Row, ...]:
+        """The rows of a method, of a base, or of both."""
+        return tuple(r for r in self.rows if method in (None, r.method) and base in (None, r.base))
+
+    def bounds(self) -> dict[str, float]:
+        """The valid lower bounds on ε for all bases together, by method."""
+        rows = (row for row in self.select(base="all") if row.kind == "lower_bound" and row.parameter == "epsilon")
+        return {row.method: math.inf if row.lower is None else row.lower for row in rows if row.valid}
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame with one row each; what there is not is missing."""
+        import pandas as pd
+
+        frame = pd.DataFrame([asdict(row) for row in self.rows], columns=[f.name for f in fields(Row)])
+        numbers = ["value", "lower", "upper", "level"]
+        return frame.astype(dict.fromkeys(numbers, float))
+
+    def _cells(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        """The rows as text, and the notes, which the rows refer to by their numbers from 1: what is assumed, why a row
+        is not valid or there is none, and what else is to be known."""
+        notes: dict[str, int] = {}
+        cells: list[tuple[str, ...]] = []
+        for row in self.rows:
+            numbers = [notes.setdefault(sentence, len(notes) + 1) for sentence in row.sentences]
+            level = "" if row.level is None else f"{100 * row.level:g}%"
+            valid = "" if row.kind == "refused" else "yes" if row.valid else f"no [{numbers[0]}]"
+            references = " ".join(map(str, numbers))
+            cells.append((row.method, row.base, _WORDS[row.kind], _statement(row), level, valid, references))
+        return cells, list(notes)
+
+    def __str__(self) -> str:
+        cells, notes = self._cells()
+        cells.insert(0, _HEADINGS)
+        cells.insert(1, tuple("-" * max(map(len, column)) for column in zip(*cells, strict=True)))
+        return "\n".join(
+            [
+                self._title(),
+                "",
+                *columns(cells),
+                "",
+                "Notes",
+                *(f"{k:>3}  {sentence}" for k, sentence in enumerate(notes, 1)),
+                *([] if self.gate is None else ["", str(self.gate)]),
+            ]
+        )
+
+    def to_html(self) -> str:
+        """A table and its notes, everything escaped; no styles of its own."""
+        cells, notes = self._cells()
+        head = "".join(f'<th scope="col">{name}</th>' for name in _HEADINGS)
+        body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
+        items = "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in notes)
+        gate = "" if self.gate is None else f"\n<pre>{html.escape(str(self.gate))}</pre>"
+        return (
+            f"<table>\n<caption>{html.escape(self._title())}</caption>\n<thead><tr>{head}</tr></thead>\n"
+            f"<tbody>\n{body}\n</tbody>\n</table>\n<p>Notes</p>\n<ol>\n{items}\n</ol>{gate}"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_latex(self) -> str:
+        """A tabular environment and, as an enumeration below it, the notes."""
+        cells, notes = self._cells()
+        lines = [r"\begin{tabular}{lllrlll}", r"\hline"]
+        lines += [r"method & base & kind & $\varepsilon$ & level & valid & notes \\", r"\hline"]
+        lines += [" & ".join(map(_latex, row)) + r" \\" for row in cells]
+        lines += [r"\hline", r"\end{tabular}", r"\begin{enumerate}"]
+        gate = [] if self.gate is None else ["", _latex(str(self.gate)).replace("\n", "\n\n")]
+        return "\n".join([*lines, *(rf"\item {_latex(sentence)}" for sentence in notes), r"\end{enumerate}", *gate])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, fit for JSON."""
+        rows = [asdict(row) | {name: list(getattr(row, name)) for name in _LISTS} for row in self.rows]
+        gate = None if self.gate is None else self.gate.to_dict()
+        return {"schema": SCHEMA} | asdict(self) | {"rows": rows, "gate": gate}
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Save `to_dict` as a JSON file, atomically."""
+        write_text_atomically(path, json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n")
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Comparison:
+        """The inverse of `to_dict`; anything that `to_dict` cannot have given is refused."""
+        return cls._checked("the comparison", content)
+
+    @classmethod
+    def from_json(cls, source: Source) -> Comparison:
+        """From a file (path or open file) that `to_json` wrote; anything else is refused."""
+        return cls._checked(*read_json(source))
+
+    @classmethod
+    def _checked(cls, name: str, content: Any) -> Comparison:
+        found = checked_comparison(name, content)
+        rows = tuple(Row(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
+        gate = None if found["gate"] is None else Verdict.from_dict(found["gate"])
+        return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows, "gate": gate})
+
+    def _title(self) -> str:
+        return f'Comparison at delta = {self.delta:g}, confidence {100 * self.confidence:g}%, design "{self.design}"'
+
+
+def _statement(row: Row) -> str:
+    """The number as the table shows it."""
+    if row.kind == "refused":
+        return ""
+    if row.kind == "estimate":
+        return f"about {show(row.value)}" if row.value is not None else "about infinity"
+    low = "infinity" if row.lower is None else show(row.lower)
+    if row.kind == "posterior":
+        return f"{low} to {'infinity' if row.upper is None else show(row.upper)}"
+    return f">= {low}"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "≥": r"$\geq$", "≤": r"$\leq$",
+    "−": "$-$", "→": r"$\to$", "ε": r"$\varepsilon$", "δ": r"$\delta$", "μ": r"$\mu$", "α": r"$\alpha$",
+    "β": r"$\beta$", "γ": r"$\gamma$", "η": r"$\eta$",
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text.replace(">=", "≥"))

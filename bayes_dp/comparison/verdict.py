@@ -1,0 +1,325 @@
+"""A verdict on a limit of ε: passed, failed or inconclusive, with all reasons.
+
+It fails where the upper end of the posterior's interval is above the limit. Otherwise it passes, unless one of these
+speaks against taking that end at its word. Then it is inconclusive:
+
+- design: the counts do not meet what the likelihood assumes, as the posterior itself says.
+- computation: the sampler did not converge, or the quadrature did not reach its accuracy.
+- model: the check of the model rejects, at 1% for its tests together.
+- bound: a lower bound that is valid for the same counts lies above the limit.
+- gaussian: under Gaussian noise the same counts would put the upper end above the limit.
+- guessing: no attack is distinguishable from guessing, at 5% for all bases together (Bonferroni). A useless attack on
+  a training that leaks looks the same as a good one on a private training.
+- control: a positive control was given, the counts of the same attack on a training that is known to leak, and its own
+  lower bound does not exceed the limit.
+
+A control whose bound exceeds the limit shows that the attack sees a leak of that size, which removes the reason
+"guessing". It does not remove the others: a control says nothing of how the counts at hand arose, whether the model
+fits them and was computed well, nor of what the same rates mean at a small δ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayes_dp.audits.intervals import clopper_pearson
+from bayes_dp.audits.one_run import one_run
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.comparison.guessing import guessing
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.bound import LowerBound
+from bayes_dp.results.posterior import Posterior, finite, show
+from bayes_dp.support.text import Lines
+
+if TYPE_CHECKING:
+    from bayes_dp.bayes.checks.model_check import ModelCheck
+
+__all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", "check_limit", "judge"]
+
+Outcome = Literal["passed", "failed", "inconclusive"]
+Control = ErrorCounts | Literal[False] | None
+
+CODES = ("interval", "design", "computation", "model", "bound", "gaussian", "guessing", "control")
+_EXIT: dict[Outcome, int] = {"passed": 0, "failed": 1, "inconclusive": 3}
+_GUESSING = 0.05  # level of the tests of guessing, of all bases together
+_MODEL = 0.01  # level of the check of the model
+_UNLIKE = 2.0  # ratio of the numbers of runs from which control and counts are said to differ
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a verdict is what it is; `code` is one of those at the top of this module, or "interval"."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the counts allow to say of "ε is at most the limit"."""
+
+    verdict: Outcome
+    epsilon: float  # the limit
+    prob: float  # of the posterior's interval
+    upper: float  # its upper end
+    prob_above: float  # P(ε > limit)
+    reasons: tuple[Reason, ...]
+    notes: tuple[str, ...] = ()  # what else has to be known, a sentence each
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "passed"
+
+    @property
+    def reason(self) -> str:
+        """The sentences of all reasons."""
+        return " ".join(reason.sentence for reason in self.reasons)
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command line: 0 passed, 1 failed, 3 inconclusive."""
+        return _EXIT[self.verdict]
+
+    def summary(self) -> Lines:
+        """The verdict, its reasons and the notes, a line each."""
+        word = self.verdict if self.passed else self.verdict.upper()
+        lines = [f"Check {word}: {_interval(self)}"]
+        lines += [f"  - {reason.sentence}" for reason in self.reasons if reason.code != "interval"]
+        return Lines("\n".join([*lines, *(f"Note: {sentence}" for sentence in self.notes)]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, fit for JSON."""
+        return {
+            "epsilon": self.epsilon,
+            "upper": finite(self.upper),
+            "prob": self.prob,
+            "prob_above": self.prob_above,
+            "passed": self.passed,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "reasons": [{"code": reason.code, "sentence": reason.sentence} for reason in self.reasons],
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Verdict:
+        """The inverse of `to_dict`, of content that is known to be what that gives."""
+        return cls(
+            content["verdict"],
+            content["epsilon"],
+            content["prob"],
+            math.inf if content["upper"] is None else content["upper"],
+            content["prob_above"],
+            tuple(Reason(**reason) for reason in content["reasons"]),
+            tuple(content["notes"]),
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def judge(
+    post: Posterior,
+    counts: ErrorCounts,
+    epsilon: float,
+    prob: float = 0.9,
+    *,
+    bounds: Mapping[str, float],
+    control: Control = None,
+    checked: ModelCheck | None = None,
+    seed: int = 0,
+) -> Verdict:
+    """The verdict on `epsilon` as a limit, from a posterior of ε and the counts that it was made from.
+
+    Parameters
+    ----------
+    post, counts : the posterior, and the counts of single bases, where `post` has the sums of groups.
+    epsilon, prob : the limit, and the probability of the interval. Bounds have the confidence (1 + prob)/2.
+    bounds : lower bounds by the names of their methods, each valid for the counts.
+    control : see `gate`.
+    checked : the check of the model, if there is one already.
+    seed : of the check of the model.
+    """
+    limit = one_number("epsilon", epsilon, 0.0, high_open=True)
+    if post.parameter != "epsilon":
+        raise InputError(f"a verdict needs a posterior of epsilon, not of {post.parameter}")
+    check_control(control, counts)
+    upper, above = post.interval(prob)[1], max(0.0, post.prob_above(limit))
+    found = Verdict("failed", limit, prob, upper, above, ())
+    if not upper <= limit:
+        return _with(found, "failed", [_by_interval(found)], [])
+    doubts = [*_of_the_posterior(post, limit, prob), *_of_bounds(bounds, limit)]
+    notes: list[str] = []
+    doubts += _of_the_model(post, checked, seed, notes)
+    doubts += _of_the_attack(counts, control, post.provenance.known["delta"], limit, prob, notes)
+    if doubts:
+        return _with(found, "inconclusive", doubts, notes)
+    return _with(found, "passed", [_by_interval(found)], notes)
+
+
+def check_limit(limit: float | None, control: Control, counts: ErrorCounts) -> None:
+    """Refuse a limit that is none, and a control without a limit or that can be none."""
+    if limit is not None:
+        one_number("limit", limit, 0.0, high_open=True)
+    elif control is not None:
+        raise InputError("control is for a verdict: give a limit of epsilon too")
+    check_control(control, counts)
+
+
+def check_control(control: Control, counts: ErrorCounts) -> None:
+    """Refuse what cannot be a positive control of these counts."""
+    if control is None or control is False:
+        return
+    if not isinstance(control, ErrorCounts):
+        raise InputError(
+            "control must be the ErrorCounts of the same attack on a training that is known to leak, or False to go"
+            f" without, not {type(control).__name__}"
+        )
+    if (control.design == "one_run") != (counts.design == "one_run"):
+        raise InputError(
+            f'the control must have been made as the counts were: its design is "{control.design}", and theirs'
+            f' "{counts.design}"'
+        )
+    if _rows(control) == _rows(counts):
+        raise InputError("the control has the very counts that are to be judged; it must be of a training that leaks")
+
+
+def _rows(counts: ErrorCounts) -> list[tuple[int, ...]]:
+    columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _with(found: Verdict, outcome: Outcome, reasons: list[Reason], notes: list[str]) -> Verdict:
+    return Verdict(outcome, found.epsilon, found.prob, found.upper, found.prob_above, tuple(reasons), tuple(notes))
+
+
+def _interval(found: Verdict) -> str:
+    side = "not above" if found.upper <= found.epsilon else "above"
+    return (
+        f"the {found.prob * 100:g}% interval of ε ends at {found.upper:.6g}, {side} {found.epsilon:g};"
+        f" P(ε > {found.epsilon:g}) = {found.prob_above:.3g}"
+    )
+
+
+def _by_interval(found: Verdict) -> Reason:
+    text = _interval(found)
+    return Reason("interval", f"{text[0].upper()}{text[1:]}.")
+
+
+# What speaks against a pass -------------------------------------------------------------------------------------------
+
+
+def _of_the_posterior(post: Posterior, limit: float, prob: float) -> list[Reason]:
+    doubts = []
+    if post.caution:
+        doubts.append(Reason("design", f"The counts do not meet what the interval assumes: {post.caution}"))
+    doubts += [Reason("computation", f"The computation is not to be relied on: {said}") for said in post.unreliable]
+    high = post.gaussian(prob)[1]
+    if high > limit:
+        ends = "no finite ε would hold at δ = 0" if np.isinf(high) else f"the interval would end at {show(high)}"
+        doubts.append(Reason("gaussian", f"Were the noise Gaussian, {ends}, above the limit."))
+    return doubts
+
+
+def _of_bounds(bounds: Mapping[str, float], limit: float) -> list[Reason]:
+    return [
+        Reason("bound", f"A lower bound that is valid for the same counts lies above the limit: {show(low)} by {name}.")
+        for name, low in bounds.items()
+        if low > limit
+    ]
+
+
+def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes: list[str]) -> list[Reason]:
+    if checked is None:
+        from bayes_dp.bayes.checks.model_check import check  # which needs JAX
+
+        try:
+            checked = check(post, seed=seed)
+        except InputError as error:  # groups as a whole, and likelihoods of one's own, need not have what it takes
+            notes.append(f"Whether the model fits the counts was not checked: {error}.")
+            return []
+    if checked.p_value >= _MODEL:
+        return []
+    doubt = f"The check of the model rejects it (p = {checked.p_value:.2g}, below {_MODEL:g})"
+    return [Reason("model", f"{doubt}: {' '.join(checked.advice)}")]
+
+
+def _of_the_attack(
+    counts: ErrorCounts, control: Control, delta: float, limit: float, prob: float, notes: list[str]
+) -> list[Reason]:
+    """Whether the attack would have seen a leak: by the counts themselves, or by a control."""
+    p, worse = guessing(counts)
+    names = counts.base if counts.base is not None else tuple(map(str, range(len(counts))))
+    seen = p < _GUESSING / len(counts)
+    exact = counts.design != "cross_fed"
+    if exact and (seen & worse).any():
+        bad = [names[i] for i in np.flatnonzero(seen & worse)]
+        more = " and others" if len(bad) > 3 else ""
+        notes.append(
+            f"The decisions on base {', '.join(bad[:3])}{more} are worse than chance, so that the opposite decisions"
+            " leak; the interval counts them as much."
+        )
+    if isinstance(control, ErrorCounts):
+        doubts = _of_the_control(control, counts, delta, limit, prob, notes)
+        if not doubts:
+            return []
+    else:
+        doubts = []
+    if control is False:
+        notes.append(
+            "Without a positive control it is not shown that this attack would have seen a leak above the limit: a"
+            " useless attack on a training that leaks passes in the same way."
+        )
+        return []
+    if exact and seen.any():
+        return doubts
+    test = (
+        f"smallest p-value {p.min():.2g} in {len(p)} exact test{'s' * (len(p) > 1)} at {_GUESSING:g} together"
+        if exact
+        else "for cross-fed runs there is no exact test"
+    )
+    remedy = "" if doubts else " A positive control, such as the same attack on a training without noise, can show it."
+    return [
+        *doubts,
+        Reason(
+            "guessing",
+            f"No attack is distinguishable from guessing ({test}), so that nothing shows that it would have seen a"
+            f" leak.{remedy}",
+        ),
+    ]
+
+
+def _of_the_control(
+    control: ErrorCounts, counts: ErrorCounts, delta: float, limit: float, prob: float, notes: list[str]
+) -> list[Reason]:
+    """Whether the control's own lower bound exceeds the limit. Which bound is fixed by the design, not by its value."""
+    confidence = (1 + prob) / 2
+    bound: LowerBound = (one_run if control.design == "one_run" else clopper_pearson)(
+        control, delta, confidence=confidence
+    )
+    if bound.invalid:
+        return [Reason("control", f"No lower bound is valid for the control: {bound.invalid}")]
+    with_confidence = f"{show(bound.value)} with confidence {100 * confidence:g}% ({bound.provenance.method})"
+    if not bound.value > limit:
+        return [
+            Reason(
+                "control",
+                f"The control's lower bound, {with_confidence}, is not above the limit: it does not show that this"
+                " attack would have seen a leak of that size." + "".join(f" {sentence}" for sentence in bound.warnings),
+            )
+        ]
+    notes.append(
+        f"The positive control has the lower bound {with_confidence}: this attack sees a leak that exceeds the limit."
+    )
+    here, there = (float(np.mean(part.negatives + part.positives)) for part in (counts, control))
+    if not 1 / _UNLIKE <= here / there <= _UNLIKE:
+        notes.append(
+            f"The control has {there:.6g} runs a base and the counts have {here:.6g}: what the attack shows in the one"
+            " number of runs it need not show in the other."
+        )
+    return []

@@ -1,0 +1,298 @@
+"""What the methods start from: the error counts of membership inference attacks, validated once and immutable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_dp.checks import InputError, numbers
+from bayes_dp.data.files import Source, write_text_atomically
+from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
+from bayes_dp.data.table import (
+    IntArray,
+    Table,
+    chosen_rows,
+    count_arrays,
+    csv_text,
+    grouped_by,
+    labels,
+    show,
+    whole_numbers,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DESIGNS", "ErrorCounts"]
+
+DESIGNS = ("repeated", "cross_fed", "one_run")
+
+_COUNTS = {"fp": "false_positives", "n0": "negatives", "fn": "false_negatives", "n1": "positives"}
+_LABELS = {"base": "base", "group": "group"}
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+class ErrorCounts:
+    """Errors of attacks on n challenge bases: of `negatives` non-member challenges, `false_positives` were called
+    members; of `positives` member challenges, `false_negatives` were called non-members.
+
+    The counts are read-only int64 arrays of shape (n,); `negatives` and `positives` may be given as one number for all.
+    `base` and `group` are labels, one per base, which need not differ. `design` says how the counts arose:
+
+    - "repeated": many runs on one data set and challenge per base, so the tests are independent;
+    - "cross_fed": runs that served as each other's shadow models, so the tests are correlated;
+    - "one_run": many examples judged on one model; `examples` is their number, guessed or not, and the rows
+      (for example groups of examples) share them, so that all guesses together are at most `examples`.
+    """
+
+    false_positives: IntArray
+    negatives: IntArray
+    false_negatives: IntArray
+    positives: IntArray
+    base: tuple[str, ...] | None
+    group: tuple[str, ...] | None
+    design: str
+    examples: int | None
+
+    def __init__(
+        self,
+        false_positives: ArrayLike,
+        negatives: ArrayLike,
+        false_negatives: ArrayLike,
+        positives: ArrayLike,
+        base: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        design: str = "repeated",
+        examples: int | None = None,
+    ) -> None:
+        columns = {"fp": false_positives, "n0": negatives, "fn": false_negatives, "n1": positives}
+        table = Table(columns | _given(base=base, group=group), _COUNTS | _LABELS)
+        counts = count_arrays(table)
+        checked: dict[str, Any] = dict(zip(_COUNTS.values(), counts, strict=True))
+        checked |= {name: labels(table, name, len(counts[0])) for name in _LABELS}
+        checked["design"] = _known_design(design)
+        checked["examples"] = _checked_examples(examples, design, counts[1], counts[3])
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_rates(
+        cls,
+        false_positive_rate: ArrayLike,
+        negatives: ArrayLike,
+        false_negative_rate: ArrayLike,
+        positives: ArrayLike,
+        **others: Any,
+    ) -> ErrorCounts:
+        """From error rates in [0, 1]; a rate times its number of challenges must be a whole number within 1e-6."""
+        rates = {
+            "fp": np.atleast_1d(numbers("false_positive_rate", false_positive_rate, 0, 1)),
+            "fn": np.atleast_1d(numbers("false_negative_rate", false_negative_rate, 0, 1)),
+        }
+        headings = _COUNTS | {"fp": "false_positive_rate", "fn": "false_negative_rate"}
+        zeros = {column: np.zeros_like(rate) for column, rate in rates.items()}
+        _, n0, _, n1 = count_arrays(Table(zeros | {"n0": negatives, "n1": positives}, headings))
+        counts = {"fp": rates["fp"] * n0, "fn": rates["fn"] * n1}
+        for column, total in (("fp", "n0"), ("fn", "n1")):
+            if (bad := np.abs(counts[column] - np.rint(counts[column])) > 1e-6).any():
+                i = int(np.argmax(bad))
+                product = f"{show(rates[column][i])} times {(n0 if total == 'n0' else n1)[i]}"
+                raise InputError(
+                    f"{headings[column]}[{i}] times {headings[total]}[{i}] must be a whole number, but {product} is "
+                    f"{show(counts[column][i])}"
+                )
+        return cls(np.rint(counts["fp"]), n0, np.rint(counts["fn"]), n1, **others)
+
+    @classmethod
+    def from_confusion(cls, tp: ArrayLike, fp: ArrayLike, tn: ArrayLike, fn: ArrayLike, **others: Any) -> ErrorCounts:
+        """From confusion matrices, each argument of shape (n,) or a number; a positive is a member."""
+        columns = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
+        return cls(*count_arrays(Table(columns, {column: column for column in columns})), **others)
+
+    @classmethod
+    def from_csv(
+        cls, source: Source, *, design: str = "repeated", examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
+        """From a CSV file (path or open file) with one row per base and headings fp, n0, fn, n1 or tp, fp, tn, fn.
+
+        Long headings (false_positives, ...) and the columns base and group are read too; other columns are ignored.
+        `group` is the heading of the column that says which bases belong together, if it is not "group".
+        """
+        return cls._from_table(csv_table(source, grouped_by(group)), design, examples)
+
+    @classmethod
+    def from_json(
+        cls, source: Source, *, design: str | None = None, examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
+        """From a JSON file (path or open file): an object of columns or a list of row objects, named as in CSV.
+
+        An object of columns may state "design" and "examples" too; an argument that differs from them is an error.
+        """
+        table = json_table(source, grouped_by(group))
+        wanted = _given(design=design, examples=examples)
+        for name, value in wanted.items():
+            if (stated := table.settings.get(name, value)) != value:
+                raise InputError(
+                    f"{table.place(name, None)} is {show(stated)} in the file, but {show(value)} was given"
+                )
+        how = dict(table.settings) | wanted
+        try:
+            return cls._from_table(table, how.get("design", "repeated"), how.get("examples"))
+        except InputError as error:
+            if str(error).startswith(("design ", "examples ")):  # which know of no file
+                raise InputError(f"{table.place('', None).rstrip(': ')}: {error}") from None
+            raise
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, *, design: str = "repeated", examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
+        """From a pandas DataFrame with the columns of a CSV file; its index is ignored."""
+        return cls._from_table(frame_table(frame, grouped_by(group)), design, examples)
+
+    @classmethod
+    def _from_table(cls, table: Table, design: str, examples: int | None) -> ErrorCounts:
+        counts = count_arrays(table)
+        base, group = (labels(table, name, len(counts[0])) for name in _LABELS)
+        return cls(*counts, base=base, group=group, design=design, examples=examples)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        design: str | None = None,
+        examples: int | None = None,
+        group: str | None = None,
+    ) -> ErrorCounts:
+        """From a file, by its suffix: .json, or .csv, .tsv, .txt."""
+        if os.path.splitext(os.fspath(path) if isinstance(path, str | os.PathLike) else "")[1].lower() == ".json":
+            return cls.from_json(path, design=design, examples=examples, group=group)
+        return cls._from_table(file_table(path, grouped_by(group)), "repeated" if design is None else design, examples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists under the names of the fields; fields that are None are left out."""
+        setting = {"design": self.design} | _given(examples=self.examples)
+        counts = {name: getattr(self, name).tolist() for name in _COUNTS.values()}
+        return setting | counts | {name: list(texts) for name, texts in self._labels().items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame with one row per base."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns())
+
+    def to_csv(self, path: str | os.PathLike[str], *, safe_cells: bool = False) -> None:
+        """Write a CSV file with one row per base; it does not hold `design` and `examples` (a JSON file does).
+
+        With `safe_cells`, a label that a spreadsheet would take for a formula gets an apostrophe before it.
+        """
+        write_text_atomically(path, self.csv(safe_cells=safe_cells))
+
+    def csv(self, *, safe_cells: bool = False) -> str:
+        """The text that `to_csv` writes."""
+        return csv_text(self._columns(), safe_cells)
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file with everything in it."""
+        write_text_atomically(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+
+    def pool(self) -> ErrorCounts:
+        """All bases summed into one, without labels."""
+        sums = {name: [sum(getattr(self, name).tolist())] for name in _COUNTS.values()}  # Python's sums never overflow
+        return self._with(sums)
+
+    def concat(self, *others: ErrorCounts) -> ErrorCounts:
+        """These bases followed by those of `others`, which must be of the same design (and `examples`)."""
+        parts = (self, *others)
+        for i, part in enumerate(parts):
+            if not isinstance(part, ErrorCounts):
+                raise InputError(f"part {i} must be ErrorCounts, not {type(part).__name__}")
+            for name in ("design", "examples"):
+                here, there = getattr(self, name), getattr(part, name)
+                if here != there:
+                    raise InputError(f"part {i} must have the {name} of part 0, {show(here)}, not {show(there)}")
+            for name in _LABELS:
+                if (getattr(self, name) is None) != (getattr(part, name) is None):
+                    raise InputError(f"part {i} and part 0 must both have {name} labels, or neither")
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COUNTS.values()}
+        texts = {name: [text for part in parts for text in getattr(part, name)] for name in self._labels()}
+        return self._with(columns | texts)
+
+    def __len__(self) -> int:
+        return len(self.false_positives)
+
+    def __getitem__(self, index: int | slice | ArrayLike) -> ErrorCounts:
+        """The chosen bases: by a number, a slice, an array of numbers or an array of booleans of shape (n,)."""
+        rows = chosen_rows(index, len(self), "base")
+        columns = {name: getattr(self, name)[rows] for name in _COUNTS.values()}
+        return self._with(columns | {name: [texts[i] for i in rows] for name, texts in self._labels().items()})
+
+    def _labels(self) -> dict[str, tuple[str, ...]]:
+        return _given(base=self.base, group=self.group)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: values for name, values in self.to_dict().items() if name not in ("design", "examples")}
+
+    def _with(self, columns: dict[str, Any]) -> ErrorCounts:
+        return ErrorCounts(**columns, design=self.design, examples=self.examples)
+
+    def digest(self) -> str:
+        """SHA-256 of counts, design and examples, in hexadecimal: equal input has an equal digest."""
+        content = hashlib.sha256(f"{self.design} {self.examples}\n".encode())
+        for name in _COUNTS.values():
+            content.update(getattr(self, name).astype("<i8").tobytes())
+        return content.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ErrorCounts):
+            return NotImplemented
+        return self.digest() == other.digest() and self._labels() == other._labels()
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
+        return ErrorCounts, tuple(getattr(self, name) for name in self.__slots__)
+
+    def __repr__(self) -> str:
+        spans = " + ".join(
+            f"{n.min()}" if n.min() == n.max() else f"{n.min()} to {n.max()}" for n in (self.negatives, self.positives)
+        )
+        bases, each = ("1 base", "") if len(self) == 1 else (f"{len(self)} bases", " each")
+        examples = "" if self.examples is None else f", {self.examples} examples"
+        return f'ErrorCounts: {bases}, {spans} challenges{each}, design "{self.design}"{examples}'
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _known_design(design: object) -> str:
+    if isinstance(design, str) and design in DESIGNS:
+        return design
+    raise InputError(f'design must be "repeated", "cross_fed" or "one_run", not {show(design)}')
+
+
+def _checked_examples(examples: object, design: str, negatives: IntArray, positives: IntArray) -> int | None:
+    if design != "one_run":
+        if examples is not None:
+            raise InputError(
+                f'examples must not be given for the design "{design}", only for "one_run": {show(examples)}'
+            )
+        return None
+    guesses = sum(negatives.tolist()) + sum(positives.tolist())
+    if examples is None:
+        raise InputError(f'examples, at least the {guesses} guesses, must be given for the design "one_run", not None')
+    number = whole_numbers(examples, 1, lambda row: "examples")
+    if number.ndim:
+        raise InputError(f"examples must be one whole number, not {show(examples)}")
+    if number < guesses:
+        raise InputError(f"examples must be at least the {guesses} guesses (negatives and positives), not {number}")
+    return int(number)

@@ -1,0 +1,222 @@
+"""Tables read from CSV files, JSON files and DataFrames."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bayes_dp.checks import InputError
+from bayes_dp.data.files import Source, read_text
+from bayes_dp.data.json_text import read_json
+from bayes_dp.data.table import COUNTS, Layout, Table, columns_of, is_number, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MAX_LINE", "MAX_ROWS", "csv_table", "file_table", "frame_table", "json_table"]
+
+MAX_ROWS = 1_000_000
+MAX_LINE = 1_000_000  # characters
+_MOST_KINDS_OF_ROWS = 1_000  # by their keys
+
+_SPACE_AFTER_QUOTE = re.compile(r'" +(?=[,;\t]|$)')
+
+
+def file_table(path: str | os.PathLike[str], layout: Layout = COUNTS) -> Table:
+    """A file, by its suffix: .json, or .csv, .tsv, .txt."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path, not {type(path).__name__}")
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix == ".json":
+        return json_table(path, layout)
+    if suffix in (".csv", ".tsv", ".txt"):
+        return csv_table(path, layout)
+    raise InputError(f"{show(os.fspath(path))} must end in .csv, .tsv, .txt or .json, not {show(suffix)}")
+
+
+def csv_table(source: Source, layout: Layout = COUNTS) -> Table:
+    """A CSV file (or one separated by semicolons or tabs) with headings; lines that start with "#" are comments."""
+    name, text = read_text(source)
+    if text.count("\n") > 2 * MAX_ROWS:  # seen before any memory goes into lines and cells
+        raise _too_many_rows(name)
+    lines = _lines(name, text)
+    top, header = next(lines, (0, ""))
+    if not top:
+        raise InputError(
+            f"{name} is empty: column headings such as {layout.example} and rows of {layout.content} are needed"
+        )
+    delimiter, headings = _header(header, f"{name}, line {top}", layout)
+    places = columns_of(headings, f"{name}, line {top}", layout)
+    shown = {column: _one_line(headings[k]) for column, k in places.items()}
+    kinds = layout.cells
+    columns: dict[str, Any] = {column: array(kinds[column].typecode) if column in kinds else [] for column in places}
+    numbers = [(places[c], c, kinds[c].read, values.append) for c, values in columns.items() if c in kinds]
+    labels = [(places[c], values.append) for c, values in columns.items() if c not in kinds]
+    line_of_row = array("q")
+    for number, line in lines:
+        try:
+            cells = _cells(line, delimiter)
+        except csv.Error as error:
+            raise _not_csv(f"{name}, line {number}", line, error) from error
+        if not any(cells):  # what spreadsheets leave below a table: separators only
+            continue
+        if len(cells) != len(headings):
+            hint = " (a thousands separator or decimal comma?)" if len(cells) > len(headings) else ""
+            raise InputError(
+                f"{name}, line {number}: {len(cells)} fields under the {len(headings)} headings of line {top}{hint}"
+            )
+        if len(line_of_row) == MAX_ROWS:
+            raise _too_many_rows(name)
+        for k, column, read, append in numbers:
+            value = read(cells[k])
+            if value is None:
+                raise InputError(
+                    f"{name}, line {number}: {shown[column]} must be {kinds[column].wanted}, not {show(cells[k])}"
+                )
+            append(value)
+        for k, append in labels:
+            append(cells[k])
+        line_of_row.append(number)
+    if not line_of_row:
+        raise InputError(f"{name} has column headings (line {top}) but no rows of {layout.content}")
+    return Table(
+        {column: memoryview(values) if column in kinds else values for column, values in columns.items()},
+        shown,
+        lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
+    )
+
+
+def frame_table(frame: pd.DataFrame, layout: Layout = COUNTS) -> Table:
+    """A pandas DataFrame with the columns of a CSV file; its index is ignored."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"frame must be a pandas DataFrame, not {type(frame).__name__}")
+    headings = [str(heading) for heading in frame.columns]
+    places = columns_of(headings, "frame", layout)
+    columns = {column: frame.iloc[:, k].to_numpy() for column, k in places.items()}
+    return Table(columns, {column: headings[k] for column, k in places.items()})
+
+
+def json_table(source: Source, layout: Layout = COUNTS) -> Table:
+    """A JSON object of columns, {"fp": [...], "n0": 100, ...}, or a list of row objects."""
+    name, content = read_json(source)
+    if isinstance(content, dict):
+        return _json_columns(name, content, layout)
+    if isinstance(content, list):
+        return _json_rows(name, content, layout)
+    raise InputError(f"{name} must hold an object of columns or a list of row objects, not {show(content)}")
+
+
+def _json_columns(name: str, content: dict[str, Any], layout: Layout) -> Table:
+    keys = list(content)
+    places = {
+        column: k
+        for column, k in columns_of(keys, name, layout).items()
+        if column not in layout.optional or content[keys[k]] is not None
+    }
+    columns = {column: content[keys[k]] for column, k in places.items()}
+    if any(isinstance(values, list) and len(values) > MAX_ROWS for values in columns.values()):
+        raise _too_many_rows(name)
+    return Table(
+        columns,
+        {column: _one_line(keys[k]) for column, k in places.items()},
+        lambda heading, row: f"{name}: {heading}{'' if row is None else f'[{row}]'}",
+        settings={key: content[key] for key in layout.settings if content.get(key) is not None},
+    )
+
+
+def _json_rows(name: str, rows: list[Any], layout: Layout) -> Table:
+    if not rows:
+        raise InputError(f"{name} has no rows of {layout.content}")
+    if len(rows) > MAX_ROWS:
+        raise _too_many_rows(name)
+    columns: dict[str, list[Any]] = {}
+    known: dict[tuple[str, ...], dict[str, int]] = {}
+    for i, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise InputError(f"{name}: [{i}] must be a row object, not {show(row)}")
+        if stated := [key for key in layout.settings if key in row]:
+            raise InputError(
+                f"{name}: [{i}] states {show(stated[0])}, which holds for all rows: write an object of columns, or give"
+                " it at the call"
+            )
+        keys = tuple(row)
+        if keys not in known:
+            if len(known) == _MOST_KINDS_OF_ROWS:
+                raise InputError(f"{name}: [{i}] has other keys than the rows before, which differ in theirs too often")
+            known[keys] = columns_of(keys, f"{name}: [{i}]", layout)
+        columns = columns or {column: [] for column in known[keys]}
+        if known[keys].keys() != columns.keys():
+            raise InputError(
+                f"{name}: [{i}] must have the columns of [0], {show(sorted(columns))}, not {show(sorted(known[keys]))}"
+            )
+        for column, k in known[keys].items():
+            columns[column].append(row[keys[k]])
+    first = tuple(rows[0])
+    return Table(
+        columns,
+        {column: _one_line(first[k]) for column, k in known[first].items()},
+        lambda heading, row: f"{name}: {'' if row is None else f'[{row}].'}{heading}",
+    )
+
+
+def _lines(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """The lines, with their numbers from 1, that are neither blank nor comments."""
+    for number, line in enumerate(text.split("\n"), 1):
+        start = line.lstrip()[:1]
+        if start and start != "#":
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    f"{name}, line {number}: {len(line)} characters are more than a line may have, {MAX_LINE}"
+                )
+            yield number, line
+
+
+def _header(line: str, where: str, layout: Layout) -> tuple[str, list[str]]:
+    """The separator and the headings: the separator is the one that gives most of the known headings."""
+    found: list[tuple[int, int, str, list[str]]] = []
+    for delimiter in ",;\t":
+        try:
+            cells = _cells(line, delimiter)
+        except csv.Error as error:
+            problem = error
+        else:
+            found.append((sum(map(layout.is_known, cells)), len(cells), delimiter, cells))
+    if not found:
+        raise _not_csv(where, line, problem)
+    _, _, delimiter, headings = max(found, key=lambda each: each[:2])
+    if any(headings) and all(is_number(cell) for cell in headings if cell):
+        raise InputError(
+            f"{where}: column headings are needed, not the numbers {show(line)}; accepted are {layout.accepted}"
+        )
+    return delimiter, headings
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """The fields of one line; a quoted field cannot run over the end of its line."""
+    if '"' not in line:  # nothing that needs the csv module, whose readers cost more to make than to use
+        return [cell.strip() for cell in line.split(delimiter)]
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    except csv.Error:
+        line = _SPACE_AFTER_QUOTE.sub('"', line)
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    return [cell.strip() for cell in cells]
+
+
+def _not_csv(where: str, line: str, error: csv.Error) -> InputError:
+    reason = str(error).replace("\t", "tab")
+    return InputError(f"{where}: not a line of CSV ({reason}): {show(line)}")
+
+
+def _one_line(heading: str) -> str:
+    return " ".join(heading.split())[:40]
+
+
+def _too_many_rows(name: str) -> InputError:
+    return InputError(f"{name} has more than {MAX_ROWS} rows, the most that is read")

@@ -1,0 +1,159 @@
+"""`report`: one call for the whole analysis, and the file that tells of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, Literal
+
+from bayes_dp import __version__
+from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.question import Strength
+from bayes_dp.checks import InputError, show
+from bayes_dp.comparison.verdict import Control
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.files import write_text_atomically
+from bayes_dp.reporting.answer import answer
+from bayes_dp.reporting.document import Document, shown
+from bayes_dp.reporting.evidence import evidence
+from bayes_dp.reporting.figures import figures
+from bayes_dp.reporting.findings import Findings, find
+from bayes_dp.reporting.html import page
+from bayes_dp.reporting.markdown import markdown
+from bayes_dp.reporting.repetition import repetition
+from bayes_dp.results.posterior import Posterior, finite
+
+__all__ = ["FORMATS", "Format", "Report", "format_of", "report"]
+
+Format = Literal["html", "markdown", "json"]
+
+FORMATS: dict[str, Format] = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".json": "json",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found, and its forms: a page, a text, plain data."""
+
+    findings: Findings
+    title: str
+    source: str | None  # where the counts are from
+
+    @property
+    def posterior(self) -> Posterior:
+        return self.findings.posterior
+
+    @cached_property
+    def document(self) -> Document:
+        """The report as plain data: sections of paragraphs, tables and figures."""
+        pictures = figures(self.findings)
+        again = repetition(self.findings, self.title if self.title != _title(self.source) else None, self.source)
+        sections = (*answer(self.findings, pictures, self.source), *evidence(self.findings, pictures, again))
+        return Document(shown(self.title), sections)
+
+    @cached_property
+    def html(self) -> str:
+        """One HTML page with all that it needs."""
+        return page(self.document)
+
+    @cached_property
+    def markdown(self) -> str:
+        """The same in Markdown, with the figures told in words."""
+        return markdown(self.document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers in full precision and the sentences about them, fit for JSON (what is not finite is None)."""
+        short = self.document.sections[0]
+        said = [getattr(piece, "text", None) or list(getattr(piece, "entries", ())) for piece in short.pieces]
+        head = {"title": shown(self.title), "source": None if self.source is None else shown(self.source)}
+        return finite(head | {"version": __version__, "in_short": said} | self.findings.to_dict())
+
+    @property
+    def json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+
+    def text(self, form: Format) -> str:
+        """The form "html", "markdown" or "json"."""
+        if form not in FORMATS.values():
+            raise InputError(f"format must be 'html', 'markdown' or 'json', not {show(form)}")
+        return str(getattr(self, form))
+
+    def save(self, path: str | PathLike[str], form: Format | None = None) -> None:
+        """Write it, atomically, in the form that the path's suffix tells (.html, .md or .json) unless it is given."""
+        form = format_of(path) if form is None else form
+        write_text_atomically(path, self.text(form))
+
+    def __repr__(self) -> str:
+        return f"<Report {self.title!r}: {self.posterior!r}>"
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:45rem;border:1px solid #c4ccd4"
+        return f'<iframe sandbox title="Report" style="{style}" srcdoc="{html.escape(self.html)}"></iframe>'
+
+
+def report(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    prob: float = 0.9,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+    likelihood: str | Likelihood = "binomial",
+    method: str | None = None,
+    seed: int = 0,
+    title: str | None = None,
+    source: str | None = None,
+    limit: float | None = None,
+    control: Control = None,
+    **settings: Any,
+) -> Report:
+    """Analyse the counts and tell of it: posterior, other methods, check of the model, other priors and strengths.
+
+    Parameters
+    ----------
+    counts, delta, prior_epsilon, prior_strength, strength, likelihood, method, settings : see `estimate`.
+    prob : the probability of the intervals; the lower bounds have the confidence (1 + prob)/2, which is that of the
+        intervals' lower ends.
+    seed : of a sampler, and of the draws that check the model.
+    title : the heading.
+    source : the path of the file that the counts were read from, to be shown and to tell how to repeat the report.
+    limit, control : a limit of ε to be judged, and the positive control, see `gate`.
+    """
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+    for name, value in (("title", title), ("source", source)):
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be text, not {show(value)}")
+    options = {
+        "prior_epsilon": prior_epsilon,
+        "prior_strength": prior_strength,
+        "strength": strength,
+        "likelihood": likelihood,
+        "method": method,
+        **settings,
+    }
+    return Report(find(counts, delta, prob, seed, options, limit, control), title or _title(source), source)
+
+
+def format_of(path: str | PathLike[str]) -> Format:
+    """The form that a path's suffix tells."""
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix not in FORMATS:
+        raise InputError(f"the suffix of a report must be one of {', '.join(FORMATS)}, not {show(suffix)}")
+    return FORMATS[suffix]
+
+
+def _title(source: str | None) -> str:
+    named = source not in (None, "", "-")
+    return "How private is this training?" + (f" {os.path.basename(str(source))}" if named else "")

@@ -1,0 +1,289 @@
+"""What every Bayesian method returns: a posterior that can be asked, printed, saved and handed to ArviZ."""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp import __version__
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, whole_number
+from bayes_dp.checks import show as shown
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.files import write_text_atomically
+from bayes_dp.results.gaussian_reading import gaussian_mu
+from bayes_dp.support.text import Lines, columns
+from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
+
+__all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws", "finite", "show"]
+
+IntervalKind = Literal["equal-tailed", "hdi"]
+Floats = NDArray[np.float64]
+
+
+class Marginal(Protocol):
+    """The posterior of one parameter."""
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def sd(self) -> float: ...
+
+    def quantile(self, probability: ArrayLike) -> Floats: ...
+
+    def cdf(self, value: ArrayLike) -> Floats: ...
+
+    def hdi(self, probability: float) -> tuple[float, float]: ...
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What it takes to repeat a result: the data's digest, the question and the settings."""
+
+    method: str
+    digest: str
+    known: Mapping[str, float]  # the privacy parameter that is given: {"delta": …} or {"epsilon": …}
+    priors: Mapping[str, str]  # parameter -> prior, in words
+    settings: Mapping[str, Any]  # of the method, the seed among them
+    version: str = __version__
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "digest": self.digest,
+            "known": dict(self.known),
+            "priors": dict(self.priors),
+            "settings": finite(dict(self.settings)),
+            "version": self.version,
+        }
+
+
+class Posterior(ABC):
+    """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength."""
+
+    kind = "posterior"
+    counts: ErrorCounts  # what it was made from
+    parameter: str  # "epsilon", or "delta" when ε is given
+    marginals: Mapping[str, Marginal]
+    provenance: Provenance
+    assumptions: tuple[str, ...]
+    caution: str = ""  # why the counts do not meet them, a sentence; empty where they do
+    diagnostics: Mapping[str, Any]
+    warnings: tuple[str, ...]
+
+    # -- what a method provides ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        """`size` draws from the joint posterior, by parameter name; each array has shape (size,)."""
+
+    @abstractmethod
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        """Draws of the latent error rates α and β of every base; two arrays of shape (size, n)."""
+
+    @abstractmethod
+    def to_arviz(self) -> Any:
+        """The draws as an ArviZ object: InferenceData with ArviZ 0.x, DataTree with ArviZ 1.x."""
+
+    # -- questions ----------------------------------------------------------------------------------------------
+
+    def _marginal(self, parameter: str | None) -> Marginal:
+        name = self.parameter if parameter is None else parameter
+        if not isinstance(name, str) or name not in self.marginals:
+            raise InputError(f"this posterior has no parameter {shown(name)}; it has {', '.join(self.marginals)}")
+        return self.marginals[name]
+
+    @property
+    def mean(self) -> float:
+        return self._marginal(None).mean
+
+    @property
+    def sd(self) -> float:
+        return self._marginal(None).sd
+
+    @property
+    def median(self) -> float:
+        return float(self.quantile(0.5))
+
+    def quantile(self, probability: ArrayLike, parameter: str | None = None) -> Floats:
+        return self._marginal(parameter).quantile(numbers("probability", probability, 0.0, 1.0))
+
+    def interval(
+        self, prob: float = 0.9, kind: IntervalKind = "equal-tailed", parameter: str | None = None
+    ) -> tuple[float, float]:
+        """The credible interval of the given probability: equal tails, or the shortest (highest density)."""
+        prob = _probability(prob)
+        if not is_one_of(kind, ("equal-tailed", "hdi")):
+            raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {shown(kind)}")
+        if kind == "equal-tailed":
+            low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2], parameter)
+            return float(low), float(high)
+        return self._marginal(parameter).hdi(prob)
+
+    def prob_above(self, value: float, parameter: str | None = None) -> float:
+        """P(parameter > value | data)."""
+        return float(1.0 - self._marginal(parameter).cdf(one_number("value", value)))
+
+    @property
+    def unreliable(self) -> tuple[str, ...]:
+        """The warnings that say that the numbers may not be those of the posterior."""
+        return self.warnings
+
+    # -- what its high end is worth -----------------------------------------------------------------------------
+
+    def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
+        """Where the interval would be if the noise of the training were Gaussian (`gaussian_reading.py`).
+
+        From the same counts, with equal tails. It is quick and not exact. At δ = 0 both ends are infinite.
+        """
+        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+        mu = gaussian_mu(self.counts, [(1 - prob) / 2, (1 + prob) / 2])
+        (known,) = self.provenance.known.values()
+        low, high = (epsilon_from_mu if self.parameter == "epsilon" else delta_from_mu)(mu, known)
+        return float(low), float(high)
+
+    def high_end(self, prob: float = 0.9) -> str:
+        """What the upper end of the interval presumes, and what it would be without that: a sentence."""
+        low, high = self.gaussian(prob)
+        name = "ε" if self.parameter == "epsilon" else "δ"
+        instead = (
+            "no finite ε holds for it at δ = 0, whatever the counts"
+            if math.isinf(high)
+            else f"were the noise Gaussian, the same counts would put {name} between {show(low)} and {show(high)} with"
+            f" {100 * prob:g}% probability"
+        )
+        return (
+            "The upper end presumes attacks that come near the corner of R(ε,δ), which Gaussian noise does not have:"
+            f" {instead}."
+        )
+
+    # -- how it is shown and saved ------------------------------------------------------------------------------
+
+    def table(self, prob: float = 0.9) -> list[dict[str, Any]]:
+        """One row a parameter: mean, sd, median and both intervals."""
+        rows = []
+        for name, marginal in self.marginals.items():
+            low, high = self.interval(prob, parameter=name)
+            hdi_low, hdi_high = marginal.hdi(prob)
+            rows.append(
+                {
+                    "parameter": name,
+                    "mean": marginal.mean,
+                    "sd": marginal.sd,
+                    "median": float(marginal.quantile(0.5)),
+                    "low": low,
+                    "high": high,
+                    "hdi_low": hdi_low,
+                    "hdi_high": hdi_high,
+                }
+            )
+        return rows
+
+    def summary(self, prob: float = 0.9) -> Lines:
+        """The posterior in a few lines of text, with its assumptions."""
+        prob = _probability(prob)
+        known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
+        share = f"{100 * prob:g}%"
+        cells = [("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")]
+        for row in self.table(prob):
+            interval, hdi = (f"{show(row[a])} to {show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
+            cells.append((row["parameter"], show(row["mean"]), show(row["sd"]), show(row["median"]), interval, hdi))
+        lines = [f"Posterior given {known} ({self.provenance.method})", *columns(cells, "lrrrll")]
+        lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
+        lines += [f"Caution: {self.high_end(prob)}", *(f"Warning: {sentence}" for sentence in self.warnings)]
+        return Lines("\n".join(lines))
+
+    def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
+        """Everything a report needs, in full precision, fit for JSON."""
+        prob = _probability(prob)
+        return {
+            "kind": self.kind,
+            "parameter": self.parameter,
+            "prob": prob,
+            "estimates": {row.pop("parameter"): finite(row) for row in self.table(prob)},
+            "gaussian": finite(dict(zip(("low", "high"), self.gaussian(prob), strict=True))),
+            "diagnostics": finite(dict(self.diagnostics)),
+            "assumptions": list(self.assumptions),
+            "cautions": [self.high_end(prob)],
+            "warnings": list(self.warnings),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:
+        """Save `to_dict` as a JSON file, atomically."""
+        write_text_atomically(path, json.dumps(self.to_dict(prob), indent=2) + "\n")
+
+    def to_frame(self, size: int = 4000, seed: int = 0) -> Any:
+        """Draws as a pandas DataFrame, one column a parameter."""
+        import pandas as pd
+
+        return pd.DataFrame(self.draws(size, seed))
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        low, high = self.interval(0.9)
+        known = ", ".join(f"{name}={value:g}" for name, value in self.provenance.known.items())
+        return f"<Posterior of {self.parameter} given {known}: 90% interval {show(low)} to {show(high)}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def _probability(prob: Any) -> float:
+    return one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+
+
+def finite(value: Any) -> Any:
+    """The value with NaN and infinities, which JSON does not know, as None."""
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def show(value: float) -> str:
+    """Four significant digits."""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"
+
+
+@dataclass(frozen=True)
+class SampleMarginal:
+    """The posterior of one parameter given by draws of shape (m,)."""
+
+    values: Floats  # sorted
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, draws: ArrayLike) -> SampleMarginal:
+        values = np.sort(np.asarray(draws, dtype=np.float64).ravel())
+        return cls(values, float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0)
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        return np.asarray(np.quantile(self.values, np.asarray(probability, dtype=np.float64)))
+
+    def cdf(self, value: ArrayLike) -> Floats:
+        return np.asarray(np.searchsorted(self.values, value, side="right") / len(self.values))
+
+    def hdi(self, probability: float) -> tuple[float, float]:
+        """The shortest interval that holds the given share of the draws."""
+        inside = min(len(self.values) - 1, int(np.ceil(probability * len(self.values))) - 1)
+        widths = self.values[inside:] - self.values[: len(self.values) - inside]
+        start = int(np.argmin(widths))
+        return float(self.values[start]), float(self.values[start + inside])
+
+
+def check_draws(size: Any, seed: Any) -> tuple[int, int]:
+    """A number of draws and a seed, checked."""
+    return whole_number("size", size, 1), seed_of(seed)

@@ -1,0 +1,1 @@
+"""What everything stands on: arithmetic, processes, progress bars, tables of text."""

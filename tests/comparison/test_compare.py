@@ -1,0 +1,385 @@
+"""The table of all methods, and the contract that every registered method keeps."""
+
+import functools
+import html.parser
+import json
+import math
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.comparison import compare as comparison
+from bayes_dp.comparison.compare import Comparison, Method, Row, compare, methods, register
+
+REPEATED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, base=["a", "b", "c"])
+CROSSED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, design="cross_fed")
+ONE_RUN = bdp.ErrorCounts([20], 100, [30], 100, design="one_run", examples=1000)
+DATA = {"repeated": REPEATED, "cross_fed": CROSSED, "one_run": ONE_RUN}
+BASELINE = bdp.ErrorCounts([45], 100, [50], 100, design="one_run", examples=1000)
+
+
+def scores(shift=1.0):
+    rng = np.random.default_rng(0)
+    logit = shift * rng.normal(size=1000)
+    member = rng.random(1000) < 1 / (1 + np.exp(-logit))
+    return bdp.GuessTable(member + 0.3 * rng.normal(size=1000), member, 1 / (1 + np.exp(-logit)))
+
+
+SCORES = scores()
+WAYS = {
+    "alone": {},
+    "with overlap": {"overlap": 0.4},
+    "with baseline": {"baseline": BASELINE},
+    "with scores": {"scores": SCORES},
+}
+
+
+def table(design, delta=1e-3, confidence=0.95, **others):
+    return compare(DATA[design], delta, confidence, **{"per_base": True} | others)
+
+
+# The contract of every method ----------------------------------------------------------------------------------------
+
+
+def needs(name):
+    if name == "zero-run-compositional":
+        return {"overlap": 0.4}
+    return {"scores": SCORES} if name.startswith("zero-run") else {}
+
+
+def answered(design, name, delta=1e-3, confidence=0.95):
+    rows = compare(DATA[design], delta, confidence, names=[name], per_base=True, **needs(name)).rows
+    return {row.base: row for row in rows if row.kind != "refused"}
+
+
+cases = [(design, name) for design in DATA for name in methods()]
+
+
+@pytest.mark.parametrize(("design", "name"), cases)
+def test_types(design, name):
+    for row in table(design, names=[name], **needs(name)).rows:
+        assert row.method == name
+        assert isinstance(row.valid, bool)
+        assert row.kind in ("posterior", "lower_bound", "estimate", "refused")
+        for value in (row.value, row.lower, row.upper, row.level):
+            assert value is None or (type(value) is float and math.isfinite(value))
+        if row.kind == "refused":
+            assert row.reason
+            assert (row.value, row.lower, row.upper, row.valid) == (None, None, None, False)
+        else:
+            assert row.assumptions
+            assert all(sentence.endswith(".") for sentence in row.assumptions)
+            assert row.valid or row.reason
+            assert row.value >= 0
+            assert row.lower is None or 0 <= row.lower <= row.value
+            assert row.upper is None or row.upper >= row.value
+
+
+@pytest.mark.parametrize(("design", "name"), cases)
+def test_row_order_does_not_matter(design, name):
+    counts = DATA[design]
+    order = np.arange(len(counts))[::-1]
+    one, other = (compare(c, 1e-3, names=[name], per_base=True, **needs(name)) for c in (counts, counts[order]))
+    labels = {str(i): str(j) for i, j in enumerate(order)} if counts.base is None else {}
+    by_base = {row.base: row for row in other.rows}
+    for row in one.rows:
+        again = by_base[labels.get(row.base, row.base)]
+        assert (again.kind, again.valid, again.assumptions) == (row.kind, row.valid, row.assumptions)
+        for end in ("value", "lower", "upper"):
+            value = getattr(row, end)
+            assert getattr(again, end) == (None if value is None else pytest.approx(value, rel=1e-6))
+
+
+@pytest.mark.parametrize(("design", "name"), cases)
+def test_monotone_in_delta_and_confidence(design, name):
+    """A posterior need not be monotone in δ: near chance the layer's shape changes with δ, by very little."""
+    slack = 5e-3 if name.startswith("posterior") else 1e-9
+    for changes in (
+        [{"delta": d} for d in (1e-6, 1e-3, 0.05, 0.3)],
+        [{"confidence": c} for c in (0.8, 0.95, 0.999)],
+    ):
+        found = [answered(design, name, **change) for change in changes]
+        for base in found[0]:
+            ends = [rows[base].lower for rows in found]
+            if None not in ends:
+                assert (np.diff(ends) <= slack).all(), (base, ends)
+
+
+@pytest.mark.parametrize("design", DATA)
+@pytest.mark.parametrize("way", WAYS)
+def test_json_round_trip(design, way, tmp_path):
+    if way != "alone" and design != "one_run":
+        pytest.skip("is for guesses on one model")
+    found = table(design, **WAYS[way])
+    found.to_json(tmp_path / "found.json")
+    assert Comparison.from_json(tmp_path / "found.json") == found
+    assert Comparison.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+
+
+# Which methods apply -------------------------------------------------------------------------------------------------
+
+
+COINS = {"one-run", "one-run-exact", "f-dp-gaussian", "f-dp-laplace", "panoramia"}
+
+
+def test_designs():
+    intervals = {"joint-beta", "clopper-pearson", "jeffreys", "katz", "accuracy"}
+    guesses = COINS | {"zero-run-compositional", "zero-run", "zero-run-gaussian"}
+    for design, refused in (("repeated", guesses), ("cross_fed", guesses), ("one_run", intervals)):
+        found = table(design, overlap=0.5, scores=scores(0.0))
+        assert {row.method for row in found.rows if row.kind == "refused"} == refused
+        for name in refused:
+            (row,) = found.select(name)
+            assert f'not for the design "{design}"' in row.reason
+    sound = ("clopper-pearson", "accuracy", "posterior", "posterior-tight", "joint-beta")
+    rows = [row for row in table("repeated").rows if "below a valid lower bound" not in row.reason]
+    assert all(row.valid == (row.method in sound) for row in rows)
+    crossed = [row for row in table("cross_fed").rows if row.kind != "refused"]
+    assert crossed
+    assert not any(row.valid for row in crossed)
+    assert all("correlated" in row.reason for row in crossed)
+
+
+def test_what_else_a_method_needs():
+    (row,) = table("one_run").select("zero-run-compositional")
+    assert row.reason == "No overlap of the propensities was given."
+    for name in ("zero-run", "zero-run-gaussian"):
+        (row,) = table("one_run").select(name)
+        assert row.reason == "No scores with propensities were given."
+    for name in ("f-dp-gaussian", "zero-run-gaussian"):
+        (row,) = table("one_run", delta=0.0, scores=SCORES).select(name)
+        assert "no finite" in row.reason
+    unequal = bdp.ErrorCounts([1, 2], [10, 20], [1, 2], [10, 30])
+    rows = compare(unequal, 0.0, names=["accuracy"], per_base=True).rows
+    assert [row.kind for row in rows] == ["lower_bound", "refused", "refused"]
+    (row,) = table("one_run", baseline=BASELINE).select("panoramia")
+    assert row.kind == "estimate"
+    assert (row.lower, row.level, row.valid) == (None, None, False)
+    assert "bounds nothing" in row.reason
+    for given in ({"overlap": 0.4}, {"scores": SCORES}):
+        for row in table("one_run", **given).rows:
+            assert ("no fair coins" in row.reason) == (row.method in COINS)
+    assert table("one_run", scores=scores(0.0)).select("one-run")[0].valid
+    assert table("one_run").select("panoramia")[0].kind == "lower_bound"
+
+
+def test_the_numbers_are_those_of_the_methods():
+    found = table("repeated")
+    assert {row.base for row in found.rows} == {"a", "b", "c", "all"}
+    post = bdp.estimate(REPEATED, 1e-3)
+    (row,) = found.select("posterior", "all")
+    assert (row.lower, row.upper) == post.interval(0.9)
+    assert row.level == pytest.approx(0.9)
+    for name, bound in (("clopper-pearson", bdp.audits.clopper_pearson), ("accuracy", bdp.audits.accuracy)):
+        assert found.select(name, "all")[0].value == bound(REPEATED, 1e-3).value
+        assert found.select(name, "b")[0].value == bound(REPEATED[1], 1e-3).value
+    joint = bdp.audits.joint_beta(REPEATED[2], 1e-3, confidence=0.9)
+    assert found.select("joint-beta", "c")[0].lower == pytest.approx(joint.value)
+    guesses = bdp.Guesses.from_counts(ONE_RUN)
+    one = table("one_run")
+    assert one.select("one-run")[0].value == bdp.audits.one_run(guesses, 1e-3).value
+    assert one.select("f-dp-gaussian")[0].value == bdp.audits.f_dp(guesses, delta=1e-3).value
+    assert one.select("panoramia")[0].value == bdp.audits.panoramia(ONE_RUN, delta=1e-3).value
+    shifted = table("one_run", overlap=0.4).select("zero-run-compositional")[0]
+    assert shifted.value == bdp.audits.compositional(guesses, 1e-3, overlap=0.4).value
+    found = table("one_run", scores=SCORES)
+    assert found.select("zero-run")[0].value == bdp.audits.zero_run(SCORES, 1e-3).value > 0
+    gaussian = bdp.audits.zero_run(SCORES, 1e-3, family="gaussian").value
+    assert found.select("zero-run-gaussian")[0].value == gaussian > 0
+
+
+def test_without_the_bases():
+    found = table("repeated", per_base=False)
+    assert {row.base for row in found.rows} == {"all"}
+    assert "single bases" in found.select("joint-beta")[0].reason
+    alone = compare(REPEATED[0], 1e-3)
+    assert {row.base for row in alone.rows} == {"all"}
+    assert alone.select("joint-beta")[0].kind == "posterior"
+
+
+def test_further_posteriors():
+    laid = {"mine": bdp.estimate(CROSSED, 1e-3, likelihood="bivariate_normal", progress=False)}
+    found = table("cross_fed", posteriors=laid)
+    (row,) = found.select("mine")
+    assert found.rows[-1] is row
+    assert (row.base, row.kind) == ("all", "posterior")
+    assert (row.lower, row.upper) == pytest.approx(laid["mine"].interval(0.9), rel=1e-12)
+    assert row.assumptions == laid["mine"].assumptions
+    exact = bdp.estimate(CROSSED, 1e-3)
+    for name, post, message in (
+        (1, exact, "the names of posteriors must be text, not 1"),
+        ("mine", 3, r"posteriors\['mine'\] must be a posterior, not int"),
+        ("katz", exact, r"posteriors\['katz'\] has the name of a method"),
+        ("mine", exact.epsilon_at(1e-2), "is of epsilon at delta = 0.01, not of epsilon at 0.001"),
+        ("mine", exact.delta_at(1.0), "is of delta at epsilon = 1, not"),
+        ("mine", bdp.estimate(CROSSED[0], 1e-3), "is that of other counts"),
+    ):
+        with pytest.raises(bdp.InputError, match=message):
+            table("cross_fed", posteriors={name: post})
+
+
+# Its forms -----------------------------------------------------------------------------------------------------------
+
+
+def test_text():
+    text = str(table("one_run"))
+    lines = text.splitlines()
+    assert lines[0] == 'Comparison at delta = 0.001, confidence 95%, design "one_run"'
+    assert lines[2].split() == ["method", "base", "kind", "epsilon", "level", "valid", "notes"]
+    assert any(line.startswith("one-run ") and ">= " in line and "95%" in line for line in lines)
+    for row in table("one_run").rows:
+        for sentence in (*row.assumptions, row.reason):
+            assert sentence in text
+    notes = lines[lines.index("Notes") + 1 :]
+    assert len(set(notes)) == len(notes)
+
+
+def test_html_escapes_labels_and_is_well_formed():
+    evil = bdp.ErrorCounts([1, 2], 10, [3, 4], 10, base=["<script>x</script>", "a&b"])
+    found = compare(evil, 0.0, names=["clopper-pearson"], per_base=True)
+    text = found.to_html()
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert found._repr_html_() == text
+    open_tags = []
+
+    class Parser(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            open_tags.append(tag)
+
+        def handle_endtag(self, tag):
+            assert open_tags.pop() == tag
+
+    Parser().feed(text)
+    assert open_tags == []
+
+
+def test_latex_escapes_labels():
+    evil = bdp.ErrorCounts([1], 10, [3], 10, base=["a_b & 50% \\x $y$ {z} #"]).concat(
+        bdp.ErrorCounts([1], 10, [3], 10, base=["~^<>"])
+    )
+    text = compare(evil, 0.0, names=["katz"], per_base=True).to_latex()
+    assert r"a\_b \& 50\% \textbackslash{}x \$y\$ \{z\} \#" in text
+    assert r"\textasciitilde{}\textasciicircum{}$<$$>$" in text
+    for design in DATA:
+        latex = table(design, overlap=0.4).to_latex()
+        assert latex.isascii(), {letter for letter in latex if not letter.isascii()}
+        assert latex.count(r"\begin") == latex.count(r"\end") == 2
+
+
+def test_frame():
+    frame = table("repeated").to_frame()
+    assert list(frame.columns) == list(Row.__dataclass_fields__)
+    assert frame["lower"].dtype == float
+    assert np.isnan(frame.loc[frame["kind"] == "refused", "value"]).all()
+
+
+# Faults --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compare([1], 0.0), "counts must be ErrorCounts, not list"),
+        (lambda: compare(REPEATED, 1.0), r"delta must lie in \[0, 1\)"),
+        (lambda: compare(REPEATED, 0.0, 0.5), r"confidence must lie in \(0.5, 1\)"),
+        (lambda: compare(REPEATED, 0.0, overlap=0.7), "overlap must lie"),
+        (lambda: compare(REPEATED, 0.0, baseline=3), "baseline must be ErrorCounts"),
+        (lambda: compare(REPEATED, 0.0, scores=3), "scores must be a GuessTable with propensities"),
+        (lambda: compare(REPEATED, 0.0, scores=bdp.GuessTable([1.0], [True])), "scores must be a GuessTable with prop"),
+        (
+            lambda: compare(REPEATED, 0.0, posteriors=[3]),
+            "posteriors must be a mapping from names to posteriors, not list",
+        ),
+        (lambda: compare(REPEATED, 0.0, names=["katz", "magic"]), "no method 'magic'; the methods are posterior,"),
+        (lambda: Comparison.from_dict({"rows": []}), "not a comparison"),
+        (lambda: Comparison.from_dict({}), "not a comparison"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(bdp.InputError, match=message):
+        call()
+
+
+@functools.cache
+def saved_text():
+    return json.dumps(compare(ONE_RUN, 1e-3, names=["posterior", "one-run", "katz"]).to_dict())
+
+
+def saved(**changes):
+    """The dictionary of a comparison with rows of three kinds, with a change of its fields."""
+    return json.loads(saved_text()) | changes
+
+
+def with_row(kind, /, **changes):
+    """The same with a change of its first row of a kind."""
+    content = saved()
+    next(row for row in content["rows"] if row["kind"] == kind).update(changes)
+    return content
+
+
+HUGE = 10**400
+CHANGED = [
+    3, [], {}, {"rows": []}, saved(schema="bayes-dp comparison 2"), saved(schema=None), saved(more=1), saved(rows={}),
+    saved(rows=[1]), saved(delta=True), saved(delta=-1e-9), saved(delta=1.0), saved(delta=HUGE), saved(delta="0"),
+    saved(delta=math.nan), saved(confidence=0.5), saved(confidence=1), saved(confidence=None), saved(design="odd"),
+    saved(design=["one_run"]), saved(digest="ab"), saved(digest=1), saved(version=1), saved(version="1\n2"),
+    with_row("lower_bound", value=-1), with_row("lower_bound", value=True), with_row("lower_bound", lower=HUGE),
+    with_row("lower_bound", value=math.inf), with_row("lower_bound", value="1"), with_row("lower_bound", value=[1.0]),
+    with_row("lower_bound", level=1.5), with_row("lower_bound", level=math.nan), with_row("lower_bound", upper=-1),
+    with_row("lower_bound", kind="bound"), with_row("lower_bound", kind=["posterior"]), with_row("lower_bound", base=1),
+    with_row("lower_bound", valid=1), with_row("lower_bound", valid=None), with_row("lower_bound", extra=1),
+    with_row("lower_bound", method="a\x1b[2J"), with_row("lower_bound", assumptions="yes"),
+    with_row("lower_bound", assumptions=[1]), with_row("lower_bound", valid=False, reason=""),
+    with_row("lower_bound", kind="estimate", valid=True), with_row("posterior", lower=7.0, upper=6.0),
+    with_row("posterior", value=1e300), with_row("refused", value=1.0), with_row("refused", valid=True),
+    with_row("refused", level=0.9), with_row("refused", reason=""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", CHANGED)
+def test_what_is_no_comparison_is_refused_in_a_sentence(tmp_path, content):
+    with pytest.raises(bdp.InputError, match="not a comparison") as error:
+        Comparison.from_dict(content)
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(bdp.InputError, match=r"x\.json.*not a comparison"):
+        Comparison.from_json(path)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("missing", saved())
+def test_each_field_is_needed(missing):
+    content = saved()
+    del content[missing]
+    with pytest.raises(bdp.InputError, match=f"has no '{missing}'"):
+        Comparison.from_dict(content)
+
+
+@pytest.mark.parametrize("missing", saved()["rows"][0])
+def test_each_field_of_a_row_is_needed(missing):
+    content = saved()
+    del content["rows"][1][missing]
+    with pytest.raises(bdp.InputError, match=rf"rows\[1\] has no '{missing}'"):
+        Comparison.from_dict(content)
+
+
+@pytest.mark.parametrize("text", ["{", "", "[" * 100_000, '{"delta": 0, "delta": 0}', "\0", '{"rows": [' + "9" * 5000])
+def test_what_is_no_json_is_refused_in_a_sentence(tmp_path, text):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(bdp.InputError, match=r"x\.json"):
+        Comparison.from_json(path)
+
+
+def test_registering_a_method(monkeypatch):
+    monkeypatch.setattr(comparison, "_REGISTRY", dict(comparison._REGISTRY))
+    register(Method("mine", lambda counts, given: bdp.audits.katz(counts, given.delta), ("repeated",), "why not."))
+    assert compare(REPEATED, 0.0).select("mine", "all")[0].value == bdp.audits.katz(REPEATED, 0.0).value
+    assert "why not." in compare(ONE_RUN, 0.0).select("mine")[0].reason
+    with pytest.raises(bdp.InputError, match="registered already"):
+        register(Method("mine", lambda counts, given: None, ("repeated",)))
+    with pytest.raises(bdp.InputError, match="designs must be among"):
+        register(Method("other", lambda counts, given: None, ("odd",)))

@@ -1,0 +1,362 @@
+"""The gate: passed, failed or inconclusive, and why."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.comparison.gate import valid_bounds
+from bayes_dp.comparison.verdict import Verdict, judge
+
+DELTA = 1e-5
+COINS = bdp.ErrorCounts([50, 48, 43, 53, 53], 100, [53, 50, 52, 42, 53], 100)  # drawn at rates of one half
+LEAKS = bdp.ErrorCounts([0], 5000, [3], 5000)  # with 95% confidence ε ≥ 7.2
+NEVER = bdp.ErrorCounts([0] * 5, 100, [100] * 5, 100)
+WRONG = bdp.ErrorCounts([60] * 5, 100, [62, 58, 60, 61, 59], 100)
+
+
+def codes(found):
+    return {reason.code for reason in found.reasons}
+
+
+def judged(counts, limit, prob=0.9, control=None, **changes):
+    """The verdict from a posterior with some of its attributes changed."""
+    post = bdp.estimate(counts, DELTA)
+    for name, value in changes.items():
+        setattr(post, name, value)
+    return judge(post, counts, limit, prob, bounds=valid_bounds(counts, DELTA, prob), control=control)
+
+
+# Attacks that see nothing ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def never():
+    return bdp.gate(NEVER, DELTA, 0.001)
+
+
+def test_an_attack_that_always_says_no_does_not_pass(never):
+    """The interval ends at 5e-5."""
+    found = never
+    assert found.verdict == "inconclusive"
+    assert "guessing" in codes(found)
+    assert found.upper < 0.001
+    assert (found.passed, found.exit_code) == (False, 3)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        COINS,
+        bdp.ErrorCounts([100], 100, [0], 100),  # always "yes"
+        bdp.ErrorCounts([100, 0], 100, [0, 100], 100),
+        bdp.ErrorCounts([50], 100, [50], 100),
+        bdp.ErrorCounts([0], 1, [0], 1),
+        bdp.ErrorCounts([55] * 4, 100, [55] * 4, 100),  # worse than chance, but not by more than chance
+    ],
+    ids=["coins", "yes", "yes or no", "one base", "one run", "mildly worse"],
+)
+def test_useless_attacks_do_not_pass(counts):
+    found = bdp.gate(counts, DELTA, 20.0)
+    assert found.verdict == "inconclusive"
+    assert "guessing" in codes(found)
+    assert "A positive control" in found.reason
+
+
+@pytest.mark.slow
+def test_coin_flips_hardly_ever_pass():
+    """At 5%; here the interval always passes."""
+    passed = 0
+    for seed in range(60):
+        rng = np.random.default_rng([3, seed])
+        counts = bdp.ErrorCounts(rng.binomial(100, 0.5, 5), 100, rng.binomial(100, 0.5, 5), 100)
+        passed += bdp.gate(counts, DELTA, 8.0).passed
+    assert passed <= 3 + 3 * np.sqrt(60 * 0.05 * 0.95)
+
+
+def test_decisions_worse_than_chance_are_not_weak():
+    found = bdp.gate(WRONG, DELTA, 8.0)
+    assert "guessing" not in codes(found)
+    assert any("worse than chance" in note and "opposite decisions leak" in note for note in found.notes)
+    assert bdp.gate(WRONG, DELTA, 0.3).verdict == "failed"
+
+
+def test_one_good_attack_among_useless_ones_is_enough_to_be_no_guess():
+    counts = bdp.ErrorCounts([30, 49, 52, 51, 47], 100, [30, 51, 46, 53, 50], 100)
+    assert "guessing" not in codes(bdp.gate(counts, DELTA, 20.0))
+
+
+# The control ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_control_that_leaks_more_than_the_limit():
+    found = bdp.gate(COINS, DELTA, 5.0, control=LEAKS)
+    assert found.verdict == "passed"
+    assert codes(found) == {"interval"}
+    bound = bdp.audits.clopper_pearson(LEAKS, DELTA, confidence=0.95).value
+    assert any(f"lower bound {bound:.4g} with confidence 95%" in note for note in found.notes)
+    assert any("10000 runs a base and the counts have 200" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("side", [-1e-6, 1e-6])
+def test_the_controls_bound_is_at_the_same_delta_and_confidence(side):
+    bound = bdp.audits.clopper_pearson(LEAKS, 0.01, confidence=0.975).value
+    assert bound < bdp.audits.clopper_pearson(LEAKS, DELTA, confidence=0.975).value - 1e-3
+    found = bdp.gate(COINS, 0.01, bound + side, prob=0.95, control=LEAKS)
+    assert ("control" in codes(found)) == (side > 0)
+
+
+def test_the_bases_of_a_control_share_the_error_probability():
+    alone = bdp.audits.clopper_pearson(LEAKS, DELTA).value
+    many = bdp.ErrorCounts([0] + [2500] * 30, 5000, [3] + [2500] * 30, 5000)
+    assert "control" in codes(bdp.gate(COINS, DELTA, alone - 0.01, control=many))
+
+
+def test_a_control_that_shows_nothing():
+    """It blocks even where the attacks are no guesses."""
+    strong = bdp.datasets.strong_attacks()
+    assert bdp.gate(strong, DELTA, 30.0).verdict == "passed"
+    found = bdp.gate(strong, DELTA, 30.0, control=LEAKS)
+    assert (found.verdict, codes(found)) == ("inconclusive", {"control"})
+    assert codes(bdp.gate(COINS, DELTA, 8.0, control=LEAKS)) == {"control", "guessing"}
+
+
+def test_a_control_whose_decisions_are_the_wrong_way_round():
+    """Its bound is 0; what the opposite decisions would show is said."""
+    opposite = bdp.ErrorCounts([5000], 5000, [4997], 5000)
+    found = bdp.gate(COINS, DELTA, 5.0, control=opposite)
+    assert codes(found) == {"control", "guessing"}
+    assert "the opposite decisions would give epsilon >= 7.2" in found.reason
+
+
+def test_a_control_of_cross_fed_runs_has_no_bound_that_holds():
+    crossed = bdp.ErrorCounts([0], 5000, [3], 5000, design="cross_fed")
+    found = bdp.gate(COINS, DELTA, 5.0, control=crossed)
+    assert codes(found) == {"control", "guessing"}
+    assert "cross-fed" in found.reason
+
+
+def test_going_without_a_control():
+    found = bdp.gate(COINS, DELTA, 5.0, control=False)
+    assert found.verdict == "passed"
+    assert any("useless attack on a training that leaks passes in the same way" in note for note in found.notes)
+    assert bdp.gate(COINS, DELTA, 5.0).verdict == "inconclusive"
+
+
+ONE_RUN = bdp.ErrorCounts([50], 100, [50], 100, design="one_run", examples=200)
+
+
+@pytest.mark.parametrize(
+    ("counts", "control", "message"),
+    [
+        (COINS, COINS, "the control has the very counts"),
+        (COINS, COINS[[4, 3, 2, 1, 0]], "the control has the very counts"),
+        (COINS, ONE_RUN, 'its design is "one_run", and theirs "repeated"'),
+        (ONE_RUN, LEAKS, 'its design is "repeated", and theirs "one_run"'),
+        (COINS, True, "control must be the ErrorCounts"),
+        (COINS, [0, 5000, 3, 5000], "control must be the ErrorCounts"),
+        ("counts.csv", None, "counts must be ErrorCounts, not str"),
+    ],
+)
+def test_what_can_be_no_control(counts, control, message):
+    with pytest.raises(bdp.InputError, match=message):
+        bdp.gate(counts, DELTA, 5.0, control=control)
+
+
+# The other reasons ----------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_needs_no_more_than_the_interval():
+    found = bdp.gate(bdp.datasets.strong_attacks(), DELTA, 2.0)
+    assert (found.verdict, found.exit_code, codes(found)) == ("failed", 1, {"interval"})
+    assert "above 2; P(ε > 2)" in found.reason
+
+
+def test_gaussian_noise_would_mean_more():
+    counts = bdp.ErrorCounts([100, 95, 108, 99, 102], 1000, [700, 652, 611, 730, 685], 1000)
+    end, gaussian = bdp.estimate(counts, DELTA).interval()[1], bdp.estimate(counts, DELTA).gaussian()[1]
+    assert end < 2.5 < gaussian
+    assert codes(bdp.gate(counts, DELTA, 2.5)) == {"gaussian"}
+    assert bdp.gate(counts, DELTA, gaussian + 0.01).verdict == "passed"
+    assert bdp.gate(counts, DELTA, gaussian - 0.01).verdict == "inconclusive"
+
+
+def test_at_no_delta_gaussian_noise_has_no_epsilon():
+    found = bdp.gate(COINS, 0.0, 5.0, control=LEAKS)
+    assert codes(found) == {"gaussian"}
+    assert "no finite ε would hold at δ = 0" in found.reason
+
+
+def test_a_computation_that_is_not_to_be_relied_on():
+    found = judged(COINS, 5.0, control=LEAKS, warnings=("The chains disagree on epsilon.",))
+    assert codes(found) == {"computation"}
+    assert "The chains disagree on epsilon." in found.reason
+
+
+def test_a_tail_without_a_standard_deviation_is_no_fault_of_the_computation():
+    post = bdp.estimate(COINS, DELTA, prior_epsilon="HalfCauchy(1)")
+    if not post.warnings:
+        post.warnings = (bdp.bayes.exact.posterior._HEAVY_TAIL,)
+    assert post.unreliable == ()
+
+
+@pytest.mark.slow
+def test_chains_that_did_not_converge():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = bdp.gate(
+            COINS, DELTA, 8.0, control=LEAKS, method="mhaar", chains=2, draws=20, warmup=20, progress=False
+        )
+    assert codes(found) >= {"computation"}
+
+
+def test_a_model_that_does_not_fit():
+    """Nineteen useless attacks and one that sees everything are not spread as the layer says."""
+    x = [50, 52, 47, 51, 49, 53, 50, 48, 52, 51, 46, 50, 49, 54, 50, 51, 48, 52, 47, 15]
+    counts = bdp.ErrorCounts(x, 100, [100 - k for k in x[:-1]] + [15], 100)
+    found = bdp.gate(counts, DELTA, 40.0)
+    assert "model" in codes(found)
+    assert "look for groups of bases that leak differently" in found.reason
+
+
+def test_a_check_that_was_made_before_is_taken():
+    post = bdp.estimate(COINS, DELTA)
+    checked = bdp.check(post)
+    assert checked.p_value == min(1.0, 2 * min(checked.dispersion_p, checked.rank_p))
+    rejected = type(checked)(**{**vars(checked), "rank_p": 0.004})
+    for given, expected in ((checked, set()), (rejected, {"model"})):
+        found = judge(post, COINS, 5.0, bounds={}, control=LEAKS, checked=given)
+        assert codes(found) - {"interval"} == expected
+
+
+def test_a_valid_bound_above_the_limit():
+    """An interval of the strongest attacks that ends below what the accuracy alone shows."""
+    a4 = bdp.datasets.mnist_a4()
+    counts = bdp.ErrorCounts(a4.false_positives, a4.negatives, a4.false_negatives, a4.positives)
+    post = bdp.estimate(counts, 1e-3, strength="tight")
+    found = judge(post, counts, 0.9, bounds=valid_bounds(counts, 1e-3, 0.9), checked=bdp.check(post, size=50))
+    assert found.verdict == "inconclusive"
+    assert "bound" in codes(found)
+    assert "0.95 by accuracy" in found.reason
+
+
+@pytest.mark.parametrize("design", ["cross_fed", "one_run"])
+def test_an_interval_whose_own_words_are_that_it_does_not_hold(design):
+    others = {"examples": 1000} if design == "one_run" else {}
+    counts = bdp.ErrorCounts([49, 52], 100, [51, 46], 100, design=design, **others)
+    found = bdp.gate(counts, DELTA, 40.0, control=False)
+    assert "design" in codes(found)
+    assert bdp.estimate(counts, DELTA).caution in found.reason
+
+
+def test_what_cannot_be_checked_is_said():
+    counts = bdp.ErrorCounts([49, 52, 50], 100, [51, 46, 50], 100)
+    post = bdp.estimate(counts, DELTA)
+    del post.question
+    found = judge(post, counts, 40.0, bounds={}, control=False)
+    assert found.passed
+    assert any(note.startswith("Whether the model fits the counts was not checked:") for note in found.notes)
+
+
+# Its forms ------------------------------------------------------------------------------------------------------------
+
+
+def test_forms(never):
+    found = never
+    assert isinstance(found, Verdict)
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert content["verdict"] == "inconclusive"
+    assert content["passed"] is False
+    assert {reason["code"] for reason in content["reasons"]} == codes(found)
+    assert all(reason["sentence"] in content["reason"] for reason in content["reasons"])
+    text = str(found)
+    assert text.startswith("Check INCONCLUSIVE: the 90% interval of ε ends at ")
+    assert all(reason.sentence in text for reason in found.reasons)
+    assert bdp.gate(COINS, DELTA, 5.0) == bdp.gate(COINS, DELTA, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epsilon": -1}, "epsilon must lie in"),
+        ({"epsilon": np.inf}, "epsilon must lie in"),
+        ({"epsilon": "1"}, "epsilon"),
+        ({"prob": 1}, "prob must lie in"),
+        ({"delta": 1}, "delta must lie in"),
+        ({"seed": -1}, "seed"),
+        ({"strength": 2}, "strength must"),
+        ({"colour": 1}, "colour"),
+    ],
+)
+def test_bad_input(changes, message):
+    asked = {"delta": DELTA, "epsilon": 1.0} | changes
+    with pytest.raises(bdp.InputError, match=message):
+        bdp.gate(COINS, **asked)
+
+
+def test_a_posterior_of_delta_has_no_verdict_on_epsilon():
+    with pytest.raises(bdp.InputError, match="needs a posterior of epsilon, not of delta"):
+        judge(bdp.estimate(COINS, DELTA).delta_at(1.0), COINS, 1.0, bounds={})
+
+
+# Where a limit is given to others -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return bdp.compare(COINS, DELTA, 0.95, limit=5.0, control=LEAKS)
+
+
+def test_a_comparison_has_the_verdict_of_the_gate(compared):
+    assert str(compared.gate) == str(bdp.gate(COINS, DELTA, 5.0, prob=0.9, control=LEAKS))
+    assert compared.gate.passed
+    assert str(compared).endswith(str(compared.gate))
+    assert "Check passed" in compared.to_html()
+    assert "Check passed" in compared.to_latex()
+    content = json.loads(json.dumps(compared.to_dict(), allow_nan=False))
+    assert bdp.Comparison.from_dict(content) == compared
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"verdict": "perhaps"},
+        {"passed": False},
+        {"reasons": []},
+        {"reasons": [{"code": "x", "sentence": "y"}]},
+        {"more": 1},
+    ],
+)
+def test_a_verdict_that_no_comparison_can_have_written(compared, changes):
+    content = compared.to_dict()
+    content["gate"] = content["gate"] | changes
+    with pytest.raises(bdp.InputError, match="gate"):
+        bdp.Comparison.from_dict(content)
+
+
+def test_a_comparison_of_few_methods_judges_by_all_bounds():
+    a4 = bdp.datasets.mnist_a4()
+    counts = bdp.ErrorCounts(a4.false_positives, a4.negatives, a4.false_negatives, a4.positives)
+    tight = bdp.estimate(counts, 1e-3, strength="tight")
+    found = bdp.compare(counts, 1e-3, names=["katz"], posteriors={"tight": tight}, limit=0.9, control=False)
+    assert "bound" in codes(found.gate)
+
+
+def test_a_report_has_the_verdict_of_the_gate():
+    found = bdp.report(COINS, DELTA, limit=5.0, control=False, source="coins.csv")
+    assert found.findings.verdict == bdp.gate(COINS, DELTA, 5.0, control=False)
+    short = found.document.sections[0].pieces
+    assert any("Asked whether ε is at most 5: it passed." in getattr(piece, "text", "") for piece in short)
+    assert found.to_dict()["gate"] == found.findings.verdict.to_dict()
+    assert "--fail-above 5.0 --no-control" in found.markdown
+    assert "limit=5.0, control=False" in found.markdown
+
+
+@pytest.mark.parametrize("call", [bdp.compare, bdp.report])
+def test_a_control_without_a_limit(call):
+    with pytest.raises(bdp.InputError, match="give a limit of epsilon too"):
+        call(COINS, DELTA, control=LEAKS)
+    with pytest.raises(bdp.InputError, match="limit must lie in"):
+        call(COINS, DELTA, limit=-1.0)

@@ -26,6 +26,7 @@ from bayes_dp.checks import InputError, seed_of, truth
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses, Rule
 from bayes_dp.data.table import IntArray
+from bayes_dp.support.once import once
 
 __all__ = ["Calls", "call_members"]
 
@@ -71,6 +72,7 @@ class Calls:
         made = self.highest + self.lowest
         return Guesses(len(self.table), made, correct, self.rule, pilot, self.table.member.sum(), self.warnings)
 
+    @once
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""
         content = hashlib.sha256(f"{self.rule} {self.table.digest()}\n".encode())

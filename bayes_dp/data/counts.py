@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from bayes_dp.data.table import (
     show,
     whole_numbers,
 )
+from bayes_dp.support.once import once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +39,7 @@ _COUNTS = {"fp": "false_positives", "n0": "negatives", "fn": "false_negatives", 
 _LABELS = {"base": "base", "group": "group"}
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class ErrorCounts:
     """Errors of attacks on n challenge bases: of `negatives` non-member challenges, `false_positives` were called
     members; of `positives` member challenges, `false_negatives` were called non-members.
@@ -74,12 +76,7 @@ class ErrorCounts:
         columns = {"fp": false_positives, "n0": negatives, "fn": false_negatives, "n1": positives}
         table = Table(columns | _given(base=base, group=group), _COUNTS | _LABELS)
         counts = count_arrays(table)
-        checked: dict[str, Any] = dict(zip(_COUNTS.values(), counts, strict=True))
-        checked |= {name: labels(table, name, len(counts[0])) for name in _LABELS}
-        checked["design"] = _known_design(design)
-        checked["examples"] = _checked_examples(examples, design, counts[1], counts[3])
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self._set(counts, _texts(table, len(counts[0])), design, examples)
 
     @classmethod
     def from_rates(
@@ -107,13 +104,14 @@ class ErrorCounts:
                     f"{headings[column]}[{i}] times {headings[total]}[{i}] must be a whole number, but {product} is "
                     f"{show(counts[column][i])}"
                 )
-        return cls(np.rint(counts["fp"]), n0, np.rint(counts["fn"]), n1, **others)
+        fp, fn = (np.rint(counts[column]).astype(np.int64) for column in ("fp", "fn"))
+        return cls._with_labels((fp, n0, fn, n1), **others)
 
     @classmethod
     def from_confusion(cls, tp: ArrayLike, fp: ArrayLike, tn: ArrayLike, fn: ArrayLike, **others: Any) -> ErrorCounts:
         """From confusion matrices, each argument of shape (n,) or a number; a positive is a member."""
         columns = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
-        return cls(*count_arrays(Table(columns, {column: column for column in columns})), **others)
+        return cls._with_labels(count_arrays(Table(columns, {column: column for column in columns})), **others)
 
     @classmethod
     def from_csv(
@@ -159,8 +157,41 @@ class ErrorCounts:
     @classmethod
     def _from_table(cls, table: Table, design: str, examples: int | None) -> ErrorCounts:
         counts = count_arrays(table)
-        base, group = (labels(table, name, len(counts[0])) for name in _LABELS)
-        return cls(*counts, base=base, group=group, design=design, examples=examples)
+        return cls._new(counts, _texts(table, len(counts[0])), design, examples)
+
+    @classmethod
+    def _with_labels(
+        cls,
+        counts: Sequence[IntArray],
+        base: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        design: str = "repeated",
+        examples: int | None = None,
+    ) -> ErrorCounts:
+        """From counts that need no more checks, and the other arguments of the constructor."""
+        texts = _texts(Table(_given(base=base, group=group), _LABELS), len(counts[0]))
+        return cls._new(counts, texts, design, examples)
+
+    @classmethod
+    def _new(
+        cls, counts: Sequence[IntArray], texts: Mapping[str, tuple[str, ...] | None], design: str, examples: int | None
+    ) -> ErrorCounts:
+        """From counts and labels that need no more checks."""
+        found = object.__new__(cls)
+        found._set(counts, texts, design, examples)
+        return found
+
+    def _set(
+        self, counts: Sequence[IntArray], texts: Mapping[str, tuple[str, ...] | None], design: str, examples: int | None
+    ) -> None:
+        fields: dict[str, Any] = dict(zip(_COUNTS.values(), counts, strict=True))
+        fields |= {name: texts.get(name) for name in _LABELS}
+        fields["design"] = _known_design(design)
+        fields["examples"] = _checked_examples(examples, design, counts[1], counts[3])
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
 
     @classmethod
     def read(
@@ -206,7 +237,7 @@ class ErrorCounts:
     def pool(self) -> ErrorCounts:
         """All bases summed into one, without labels."""
         sums = {name: [sum(getattr(self, name).tolist())] for name in _COUNTS.values()}  # Python's sums never overflow
-        return self._with(sums)
+        return ErrorCounts(**sums, design=self.design, examples=self.examples)
 
     def concat(self, *others: ErrorCounts) -> ErrorCounts:
         """These bases followed by those of `others`, which must be of the same design (and `examples`)."""
@@ -221,9 +252,9 @@ class ErrorCounts:
             for name in _LABELS:
                 if (getattr(self, name) is None) != (getattr(part, name) is None):
                     raise InputError(f"part {i} and part 0 must both have {name} labels, or neither")
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COUNTS.values()}
-        texts = {name: [text for part in parts for text in getattr(part, name)] for name in self._labels()}
-        return self._with(columns | texts)
+        counts = [np.concatenate([getattr(part, name) for part in parts]) for name in _COUNTS.values()]
+        texts = {name: tuple(text for part in parts for text in getattr(part, name)) for name in self._labels()}
+        return self._new(counts, texts, self.design, self.examples)
 
     def __len__(self) -> int:
         return len(self.false_positives)
@@ -231,8 +262,9 @@ class ErrorCounts:
     def __getitem__(self, index: int | slice | ArrayLike) -> ErrorCounts:
         """The chosen bases: by a number, a slice, an array of numbers or an array of booleans of shape (n,)."""
         rows = chosen_rows(index, len(self), "base")
-        columns = {name: getattr(self, name)[rows] for name in _COUNTS.values()}
-        return self._with(columns | {name: [texts[i] for i in rows] for name, texts in self._labels().items()})
+        counts = [getattr(self, name)[rows] for name in _COUNTS.values()]
+        texts = {name: tuple(texts[i] for i in rows) for name, texts in self._labels().items()}
+        return self._new(counts, texts, self.design, self.examples)
 
     def _labels(self) -> dict[str, tuple[str, ...]]:
         return _given(base=self.base, group=self.group)
@@ -240,9 +272,7 @@ class ErrorCounts:
     def _columns(self) -> dict[str, list[Any]]:
         return {name: values for name, values in self.to_dict().items() if name not in ("design", "examples")}
 
-    def _with(self, columns: dict[str, Any]) -> ErrorCounts:
-        return ErrorCounts(**columns, design=self.design, examples=self.examples)
-
+    @once
     def digest(self) -> str:
         """SHA-256 of counts, design and examples, in hexadecimal: equal input has an equal digest."""
         content = hashlib.sha256(f"{self.design} {self.examples}\n".encode())
@@ -259,7 +289,7 @@ class ErrorCounts:
         return hash(self.digest())
 
     def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
-        return ErrorCounts, tuple(getattr(self, name) for name in self.__slots__)
+        return ErrorCounts, tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     def __repr__(self) -> str:
         spans = " + ".join(
@@ -268,6 +298,11 @@ class ErrorCounts:
         bases, each = ("1 base", "") if len(self) == 1 else (f"{len(self)} bases", " each")
         examples = "" if self.examples is None else f", {self.examples} examples"
         return f'ErrorCounts: {bases}, {spans} challenges{each}, design "{self.design}"{examples}'
+
+
+def _texts(table: Table, n: int) -> dict[str, tuple[str, ...] | None]:
+    """The labels of a table of n bases."""
+    return {name: labels(table, name, n) for name in _LABELS}
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from bayes_dp.data.table import (
     real_number,
     show,
 )
+from bayes_dp.support.once import once
 from bayes_dp.support.text import Lines
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ _LAYOUT = Layout(
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class GuessTable:
     """The n examples of an audit: a higher `score` says "more likely a member", `member` is the truth.
 
@@ -264,6 +265,7 @@ class GuessTable:
         """The chosen examples: by a number, a slice, an array of numbers or an array of booleans of shape (n,)."""
         return self._rows(chosen_rows(index, len(self), "example"))
 
+    @once
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""
         content = hashlib.sha256(f"{len(self)} {self.propensity is not None} {self.base is not None}\n".encode())
@@ -288,7 +290,7 @@ class GuessTable:
         return hash(self.digest())
 
     def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
-        return GuessTable, tuple(getattr(self, name) for name in self.__slots__)
+        return GuessTable, tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     def __str__(self) -> str:
         return self.summary()

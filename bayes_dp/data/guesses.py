@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, is_one_of
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.table import IntArray, show, whole_numbers
+from bayes_dp.support.once import once
 
 __all__ = ["Guesses", "Rule"]
 
@@ -109,6 +110,7 @@ class Guesses:
     def __len__(self) -> int:
         return len(self.made)
 
+    @once
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""
         content = hashlib.sha256(f"{self.rule} {self.examples}\n".encode())

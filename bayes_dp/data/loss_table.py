@@ -29,6 +29,7 @@ from bayes_dp.data.table import (
     real_number,
     show,
 )
+from bayes_dp.support.once import once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +66,7 @@ _LAYOUT = Layout(
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class LossTable:
     """Losses of n challenge bases: `without` of N0 runs trained without the example of the base, `with_` of N1 with it.
 
@@ -170,6 +171,7 @@ class LossTable:
         names = None if self.base is None else tuple(self.base[i] for i in rows)
         return self._new({name: losses[rows] for name, losses in self._arrays().items()} | {"base": names})
 
+    @once
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""
         content = hashlib.sha256(f"{self.without.shape} {self.with_.shape} {self.base is not None}\n".encode())

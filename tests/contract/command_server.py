@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from bayes_dp.cli import main
-from bayes_dp.workers import end_with
+from bayes_dp.support.workers import end_with
 
 _SHIM = """#!{python} -SE
 import json, os, socket, sys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -28,6 +29,7 @@ from bayes_dp.checks import InputError
 from bayes_dp.data import files, parsing
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.table import count_arrays
 
 COUNTS = ErrorCounts([3, 0, 7], 100, [5, 100, 2], [100, 100, 50])
 GOOD = "fp,n0,fn,n1\n3,100,5,100\n0,100,100,100\n7,100,2,50\n"
@@ -1139,3 +1141,32 @@ def test_another_column_may_hold_the_groups(tmp_path):
         ErrorCounts.read(path, group="fp")
     with pytest.raises(InputError, match="group must be the heading of a column, not ' '"):
         ErrorCounts.read(path, group=" ")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ErrorCounts([1, 2], 10, [3, 4], 20),
+        lambda: ErrorCounts.from_rates([0.1, 0.2], 10, [0.5, 0], 20, base=["a", "b"]),
+        lambda: ErrorCounts.from_confusion(9, 2, 8, 1, base=["a"]),
+        lambda: ErrorCounts.from_csv(io.StringIO("fp,n0,fn,n1\n1,10,3,20\n")),
+        lambda: ErrorCounts.from_json(io.StringIO('{"fp": [1], "n0": [10], "fn": [3], "n1": [20]}')),
+    ],
+)
+def test_a_table_is_checked_once(make, monkeypatch):
+    seen = []
+    monkeypatch.setattr("bayes_dp.data.counts.count_arrays", lambda table: seen.append(table) or count_arrays(table))
+    made = make()
+    assert len(seen) == 1
+    assert made[0].concat(made[-1])[1] == made[-1]
+    assert len(seen) == 1
+    assert not made[0].concat(made[-1]).positives.flags.writeable
+
+
+def test_a_digest_is_computed_once(monkeypatch):
+    made, seen = ErrorCounts(1, 10, 3, 20), []
+    sha256 = hashlib.sha256
+    monkeypatch.setattr(hashlib, "sha256", lambda content: seen.append(content) or sha256(content))
+    assert made.digest() == made.digest() == pickle.loads(pickle.dumps(made)).digest()
+    assert len(seen) == 2  # what is unpickled is another object
+    assert made[:1].digest() == made.digest() != ErrorCounts(2, 10, 3, 20).digest()

@@ -41,7 +41,7 @@ def test_one_number_is_one():
 
 def test_seeds():
     assert seed_of(np.int64(7)) == 7
-    odd = (np.timedelta64(5), pd.Series([1, 2]), [[1], [2, 3]], 10**5000, np.array([[1], [2]]))
+    odd = (np.timedelta64(5, "s"), pd.Series([1, 2]), [[1], [2, 3]], 10**5000, np.array([[1], [2]]))
     for bad in (-1, 1.5, True, "3", None, 2**63, *odd):
         with pytest.raises(InputError, match="seed must be a whole number from 0 to") as caught:
             seed_of(bad)
@@ -50,7 +50,7 @@ def test_seeds():
 
 def test_whole_numbers():
     assert whole_number("n", np.uint8(3), 3) == 3
-    for bad in (2, 3.0, True, np.timedelta64(5), "3", None, -(10**5000), pd.DataFrame({"a": [1]}), [[3], [3, 3]]):
+    for bad in (2, 3.0, True, np.timedelta64(5, "s"), "3", None, -(10**5000), pd.DataFrame({"a": [1]}), [[3], [3, 3]]):
         with pytest.raises(InputError, match=r"^n must be a whole number, at least 3, not ") as caught:
             whole_number("n", bad, 3)
         assert "\n" not in str(caught.value)

@@ -24,11 +24,23 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two chains of 300 draws, which are enough for what is printed of them."""
+
+    def infer(*given, **settings):
+        return estimate(*given, **settings, chains=2, warmup=300, draws=300)
+
+    monkeypatch.setattr(estimates, "estimate", infer)
+
+
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = cli.main(("estimate", *arguments))
     return code, *capsys.readouterr()
 
 
+@pytest.mark.usefixtures("short")
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_groups_by_their_sums(capsys, file):
     arguments = (file, "--delta", "1e-3", "--groups", "z", "--group-form", "aggregate", "--check", "--json")
     code, out, _ = run(capsys, *arguments)
@@ -39,6 +51,8 @@ def test_groups_by_their_sums(capsys, file):
     assert found["check"]["likelihood"] == "aggregate"
 
 
+@pytest.mark.usefixtures("short")
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_groups_by_the_whole_model(capsys, file):
     code, out, _ = run(capsys, file, "--delta", "1e-3", "--groups", "z")
     assert code == 0
@@ -71,6 +85,8 @@ def test_the_method_chooses_the_form(capsys, file, monkeypatch, options, form):
     assert asked == [form]
 
 
+@pytest.mark.usefixtures("short")
+@pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_groups_by_mhaar(capsys, file):
     code, out, _ = run(capsys, file, "--delta", "1e-3", "--groups", "z", "--method", "mhaar", "--json")
     found = json.loads(out)

@@ -19,6 +19,7 @@ __all__ = [
     "one_number",
     "seed_of",
     "show",
+    "text_of",
     "truth",
     "whole_number",
 ]
@@ -82,9 +83,11 @@ def is_whole(value: Any) -> bool:
 
 
 def whole_number(name: str, value: Any, least: int) -> int:
-    """`value` as an int, if it is a whole number of at least `least`."""
+    """`value` as an int, if it is a whole number of at least `least`, and of a size that NumPy can count with."""
     if not is_whole(value) or value < least:
         raise InputError(f"{name} must be a whole number, at least {least}, not {show(value)}")
+    if value >= 2**63:
+        raise InputError(f"{name} must be a whole number below 2**63, not {show(value)}")
     return int(value)
 
 
@@ -119,3 +122,11 @@ def show(value: object) -> str:
         return " ".join(_REPR.repr(value).split())
     except ValueError:  # Python refuses to print integers of very many digits
         return "a number of thousands of digits"
+
+
+def text_of(value: object) -> str | None:
+    """`str(value)`; None for an integer of more digits than Python prints."""
+    try:
+        return str(value)
+    except ValueError:
+        return None

@@ -230,7 +230,7 @@ def _sample(
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a generator, as np.random.default_rng(seed) gives it, not {show(rng)}")
     shape = size if isinstance(size, tuple) else (size,)
-    if not all(is_whole(n) and n >= 0 for n in shape):
+    if not all(is_whole(n) and 0 <= n < 2**63 for n in shape):
         raise InputError(f"size must be a whole number, or a tuple of such, at least 0, not {show(size)}")
     given = np.broadcast_shapes(epsilon.shape, delta.shape, s.shape)
     try:

@@ -202,7 +202,7 @@ class Curve:
         Chance makes the best of many look better than it is, so no interval or bound from these counts is valid. They
         are for looking at; `choose_target` chooses α* on some of the runs and counts on the others.
         """
-        k = self._best(score)
+        k = self._best(_checked(score))
         warnings.warn(
             f"target_fpr = {self.target_fpr[k]:g} is the best of {len(self)} by the counts themselves: no interval or "
             "bound from these counts is valid. choose_target chooses it on other runs.",
@@ -336,8 +336,7 @@ def choose_target(
     """
     _must_be_a_table("table", table)
     targets = _targets(grid, "grid")
-    if score is not None and not callable(score):
-        raise InputError(f"score must be a function of counts, not {show(score)}")
+    score = _checked(score)
     pilot, kept = table.split(fraction, seed)
     _must_have_runs(
         "the pilot part of the table", pilot, _LEAST + 1, "as a variance needs 2 and the tested run is left out"
@@ -392,3 +391,9 @@ def _must_be_shadows(name: str, shadows: LossTable, table: LossTable) -> None:
     # Losses that are all the same may well be equal in other runs.
     if all(np.array_equal(one, other) for one, other in both) and any(np.ptp(one) > 0 for one, _ in both):
         raise InputError(f"{name} must be of other runs than the table; measure_fast is for runs that test each other")
+
+
+def _checked(score: Score | None) -> Score | None:
+    if score is not None and not callable(score):
+        raise InputError(f"score must be a function of counts, not {show(score)}")
+    return score

@@ -21,7 +21,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, one_number, seed_of, whole_number
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses, Rule
 from bayes_dp.data.table import IntArray, show, whole_numbers
@@ -44,6 +44,7 @@ class Fixed:
 
     def numbers_for(self, examples: int) -> tuple[int, ...]:
         """The number for a table of so many examples, as a tuple."""
+        examples = whole_number("examples", examples, 1)
         if self.n > examples:
             raise InputError(f"n must be at most the {examples} examples, not {self.n}")
         return (self.n,)
@@ -58,6 +59,7 @@ class _Several:
 
     def numbers_for(self, examples: int) -> tuple[int, ...]:
         """The numbers for a table of so many examples: as given, or m, m // 2, m // 4, … down to 10, rising."""
+        examples = whole_number("examples", examples, 1)
         if self.numbers is None:
             halves = [examples >> i for i in range(examples.bit_length()) if examples >> i >= _FEWEST]
             return tuple(reversed(halves or [examples]))

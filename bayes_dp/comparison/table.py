@@ -10,6 +10,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_dp import __version__
+from bayes_dp.checks import InputError
+from bayes_dp.checks import show as shown
 from bayes_dp.comparison.schema import SCHEMA, checked_comparison
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.data.files import Source, write_text_atomically
@@ -70,6 +72,9 @@ class Comparison:
 
     def select(self, method: str | None = None, base: str | None = None) -> tuple[Row, ...]:
         """The rows of a method, of a base, or of both."""
+        for name, value in (("method", method), ("base", base)):
+            if value is not None and not isinstance(value, str):
+                raise InputError(f"{name} must be the name of one, or None for all, not {shown(value)}")
         return tuple(r for r in self.rows if method in (None, r.method) and base in (None, r.base))
 
     def bounds(self) -> dict[str, float]:

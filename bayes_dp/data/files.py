@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 
 __all__ = [
     "MAX_BYTES",
     "Source",
     "check_writable",
+    "printable",
     "read_text",
     "remove_temporary",
     "write_bytes_atomically",
@@ -40,7 +41,7 @@ def read_text(source: Source) -> tuple[str, str]:
     is_path = isinstance(source, str | os.PathLike)
     if not is_path and not hasattr(source, "read"):
         raise InputError(f"a path or an open file is needed, not {type(source).__name__}")
-    name = _printable(source if is_path else getattr(source, "name", None) or None)
+    name = printable(source if is_path else getattr(source, "name", None) or None)
     try:
         if isinstance(source, str | os.PathLike):
             with open(source, "rb") as file:
@@ -64,7 +65,7 @@ def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+        raise InputError(f"{printable(path)} cannot be written: {_reason(error)}") from error
     write_bytes_atomically(path, content)
 
 
@@ -83,7 +84,7 @@ def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None
         except FileNotFoundError:  # also where another process took the temporary file for a left-over one
             _replace(target, content)
     except (OSError, ValueError) as error:
-        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+        raise InputError(f"{printable(path)} cannot be written: {_reason(error)}") from error
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -96,7 +97,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
             with _temporary(os.path.dirname(target), b""):
                 pass
     except (OSError, ValueError) as error:
-        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+        raise InputError(f"{printable(path)} cannot be written: {_reason(error)}") from error
 
 
 def write_text_if_new(path: str | os.PathLike[str], text: str) -> bool:
@@ -116,7 +117,7 @@ def write_text_if_new(path: str | os.PathLike[str], text: str) -> bool:
     except FileExistsError:
         return False
     except (OSError, ValueError) as error:
-        raise InputError(f"{_printable(path)} cannot be written: {_reason(error)}") from error
+        raise InputError(f"{printable(path)} cannot be written: {_reason(error)}") from error
     return True
 
 
@@ -150,7 +151,7 @@ def _temporary(folder: str, content: bytes) -> Iterator[str]:
             os.unlink(path)
 
 
-def _printable(path: Any) -> str:
+def printable(path: Any) -> str:
     """A path as one line of a message."""
     if isinstance(path, os.PathLike):
         path = os.fspath(path)
@@ -158,7 +159,7 @@ def _printable(path: Any) -> str:
         path = os.fsdecode(path)
     if not isinstance(path, str):
         return "the input"
-    return path if path.isprintable() and path else repr(path)
+    return path if path.isprintable() and 0 < len(path) <= 300 else show(path)
 
 
 def _reason(error: Exception) -> str:

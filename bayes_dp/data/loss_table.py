@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of
-from bayes_dp.data.files import MAX_BYTES, Source, write_bytes_atomically
+from bayes_dp.data.files import MAX_BYTES, Source, printable, write_bytes_atomically
 from bayes_dp.data.npy import MAGIC, npy_header
 from bayes_dp.data.parsing import csv_table, file_table, frame_table
 from bayes_dp.data.table import (
@@ -265,7 +265,7 @@ def _archive(source: Any, name: str | None) -> tuple[str, dict[str, tuple[str, N
         raise InputError(f"a path or an open file is needed, not {type(source).__name__}")
     if name is not None and not isinstance(name, str):
         raise InputError(f"name must be a text such as 'A1', not {show(name)}")
-    file = " ".join(str(os.fspath(source) if is_path else getattr(source, "name", None) or "the input").split())
+    file = printable(source if is_path else getattr(source, "name", None))
     with ExitStack() as opened:
         try:
             content = opened.enter_context(open(source, "rb")) if is_path else source

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.checks import InputError, show
+from bayes_dp.checks import InputError, show, text_of, truth
 
 __all__ = [
     "COUNTS",
@@ -311,8 +311,8 @@ def labels(table: Table, column: str, n: int, row: str = "base") -> tuple[str, .
         raise InputError(f"{table.place(heading, None)} must hold {n} labels, one per {row}, not {found}")
     texts = []
     for i, label in enumerate(values.tolist()):
-        text = label if type(label) is str else str(label) if isinstance(label, str | int | np.integer) else "\0"
-        if isinstance(label, bool) or not is_one_line(text):
+        text = label if type(label) is str else text_of(label) if isinstance(label, str | int | np.integer) else None
+        if text is None or isinstance(label, bool) or not is_one_line(text):
             raise InputError(
                 f"{table.place(heading, i)} must be a label (one line of text, or a whole number), not {show(label)}"
             )
@@ -327,6 +327,7 @@ def is_one_line(text: str) -> bool:
 
 def csv_text(columns: Mapping[str, Sequence[Any]], safe_cells: bool = False) -> str:
     """A CSV table of columns of one length, under their names; with `safe_cells` each text is a `safe_cell`."""
+    safe_cells = truth("safe_cells", safe_cells)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bayes_dp.checks import InputError, is_one_of, one_number
+from bayes_dp.checks import show as shown
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.results.posterior import Provenance, finite, show
 from bayes_dp.support.text import Lines, columns
@@ -46,10 +48,12 @@ class Row:
 
     def quantile(self, probability: float) -> float:
         """The least width that this share of the experiments does not exceed."""
+        probability = one_number("probability", probability, 0.0, 1.0)
         return float(np.quantile(self.widths, probability, method="inverted_cdf"))
 
     def assured(self, share: float) -> tuple[float, float, float]:
         """The quantile of this share, and its 95% confidence interval by order statistics."""
+        share = one_number("share", share, 0.0, 1.0, low_open=True, high_open=True)
         ordered, size = np.sort(self.widths), len(self.widths)
         below, above = (int(rank) for rank in stats.binom.ppf([0.025, 0.975], size, share))
         return self.quantile(share), float(ordered[max(below - 1, 0)]), float(ordered[min(above, size - 1)])
@@ -95,6 +99,8 @@ class Plan:
 
     def select(self, way: Way) -> tuple[Row, ...]:
         """The rows of a way to grow, from the smallest to the largest."""
+        if not is_one_of(way, self.ways):
+            raise InputError(f"way must be {' or '.join(map(repr, self.ways))}, not {shown(way)}")
         return tuple(row for row in self.rows if row.way == way)
 
     @property

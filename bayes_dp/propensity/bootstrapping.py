@@ -111,7 +111,7 @@ def bootstrap(
     most = 1 - confidence
     ends = {"low_open": True, "high_open": True}
     tail = most / 2 if quantile is None else one_number("quantile", quantile, 0.0, most * (1 - 1e-9), **ends)
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or _above(tail, replicates) < 1:
+    if not is_whole(replicates) or not 1 <= replicates < 2**63 or _above(tail, replicates) < 1:
         fewest = math.ceil(1 / tail - 1 - 1e-9)
         raise InputError(
             f"replicates must be a whole number, at least {fewest} for p' = {tail:g}, not {show(replicates)}"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, text_of
 from bayes_dp.data.files import read_text
 from bayes_dp.data.npy import npy_header
 from bayes_dp.data.parquet import parquet_frame
@@ -181,7 +181,7 @@ def memberships(values: Any, n: int, name: str = "member", place: Place | None =
         raise InputError(f"{name} must hold one value for each of the {n} examples, not the shape {cells.shape}")
     if cells.dtype == np.bool_:
         return cells.copy()
-    read = [MEMBER_CELLS.read(str(cell).strip()) for cell in cells.tolist()]
+    read = [MEMBER_CELLS.read((text_of(cell) or "").strip()) for cell in cells.tolist()]
     if None in read:
         i = read.index(None)
         cell = f"{name}[{i}]" if place is None else f"{place(i)}: {name}"
@@ -196,7 +196,11 @@ def unit_codes(groups: Any, n: int) -> NDArray[np.intp]:
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise InputError(f"groups must hold one label for each of the {n} examples, not the shape {labels.shape}")
-    cells = [str(label) for label in labels.tolist()]
+    read = [text_of(label) for label in labels.tolist()]
+    if None in read:
+        i = read.index(None)
+        raise InputError(f"groups[{i}] must be a label of some letters, not {show(labels[i])}")
+    cells = [text for text in read if text is not None]
     if long := [i for i, cell in enumerate(cells) if len(cell) > MAX_LETTERS]:
         raise InputError(f"groups[{long[0]}] must have at most {MAX_LETTERS} letters, not {len(cells[long[0]])}")
     texts = np.array(cells)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.audits.zero_run import ESTIMATED
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.propensity_source import GIVEN, PropensitySource
@@ -90,7 +90,7 @@ class Propensity:
 
     def inside(self, edge: float) -> NDArray[np.bool_]:
         """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
-        return np.minimum(self.values, 1 - self.values) >= edge
+        return np.minimum(self.values, 1 - self.values) >= one_number("edge", edge, 0.0, 0.5)
 
     def summary(self) -> Lines:
         """The diagnostics, the assumptions and the warnings, some lines of text."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bayes_dp import __version__
 from bayes_dp.bayes.likelihoods.custom import Likelihood
 from bayes_dp.bayes.question import Strength
-from bayes_dp.checks import InputError, show
+from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.comparison.verdict import Control
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
@@ -84,7 +84,7 @@ class Report:
 
     def text(self, form: Format) -> str:
         """The form "html", "markdown" or "json"."""
-        if form not in FORMATS.values():
+        if not is_one_of(form, tuple(FORMATS.values())):
             raise InputError(f"format must be 'html', 'markdown' or 'json', not {show(form)}")
         return str(getattr(self, form))
 
@@ -148,6 +148,8 @@ def report(
 
 def format_of(path: str | PathLike[str]) -> Format:
     """The form that a path's suffix tells."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be a path, not {show(path)}")
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in FORMATS:
         raise InputError(f"the suffix of a report must be one of {', '.join(FORMATS)}, not {show(suffix)}")

@@ -11,23 +11,45 @@ import inspect
 import itertools
 import math
 import re
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
+import numpyro
 import pandas as pd
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import attacks, audits, calibrate, planning, plots, propensity, region, tradeoff
+from bayes_dp import attacks, audits, calibrate, datasets, plots, propensity, region, tradeoff
 from bayes_dp.checks import InputError
-from bayes_dp.planning.result import Plan, Row
-from bayes_dp.results.posterior import Provenance
+from tests.contract.argument_calls import (
+    CALLS,
+    COUNTS,
+    FEATURES,
+    GAUSSIAN,
+    GUESSES,
+    LOSSES,
+    MEMBER,
+    ONE,
+    ONE_RUN,
+    PLAN,
+    RNG,
+    SCORES,
+    SHADOWS,
+    WITH_PROPENSITIES,
+    Call,
+    Later,
+    WorkBegunError,
+    call,
+    comparison,
+    learned,
+    posterior,
+    run,
+)
+from tests.contract.argument_members import classes, members
 from tests.contract.argument_values import (
     CONFIDENCE,
     SEED,
@@ -42,68 +64,6 @@ from tests.contract.argument_values import (
     thing,
     whole,
 )
-
-# What the arguments below are made of ---------------------------------------------------------------------------------
-
-RNG = np.random.default_rng(0)
-COUNTS = bdp.ErrorCounts([3, 5], [20, 30], [4, 6], [20, 30])
-ONE = COUNTS[0]
-ONE_RUN = bdp.ErrorCounts(3, 20, 4, 20, design="one_run", examples=60)
-GUESSES = bdp.Guesses(60, 40, 30)
-MEMBER = np.arange(60) % 2 == 0
-SCORES = bdp.GuessTable(MEMBER + RNG.normal(size=60), MEMBER)
-WITH_PROPENSITIES = bdp.GuessTable(SCORES.score, MEMBER, 0.5)
-LOSSES, SHADOWS = (bdp.LossTable(RNG.gamma(1, 1, (3, 12)), RNG.gamma(0.5, 0.5, (3, 12))) for _ in range(2))
-FEATURES = RNG.normal(size=(60, 2))
-GAUSSIAN = tradeoff.Gaussian(1.0)
-
-
-@cache
-def posterior() -> Any:
-    return bdp.estimate(COUNTS, 1e-2)
-
-
-@cache
-def learned() -> Any:
-    return propensity.fit(FEATURES, MEMBER)
-
-
-@cache
-def comparison() -> Any:
-    return bdp.compare(COUNTS, 1e-2, names=["katz", "accuracy"])
-
-
-@dataclass(frozen=True)
-class Later:
-    """A value that is made when it is first needed."""
-
-    make: Callable[[], Any]
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method of an object that is made when it is first needed."""
-
-    make: Callable[[], Any]
-    name: str
-
-    def __call__(self, **arguments: Any) -> Any:
-        return getattr(self.make(), self.name)(**arguments)
-
-
-PLAN = Plan(
-    1.0,
-    0.9,
-    0.8,
-    None,
-    "repeated",
-    tuple(Row("challenges", t, 2, 20 * t, 20 * t, np.linspace(1, 2, 9) / t) for t in (1.0, 2.0)),
-    None,
-    (),
-    (),
-    Provenance("plan", "", {"delta": 1e-3}, {}, {}),
-)
-
 
 # What arguments take --------------------------------------------------------------------------------------------------
 
@@ -176,28 +136,6 @@ LABELS = Values(
     (None, ["a", "b"], ("a", "a"), [1, 2], pd.Series(["a", "b"])),
     ("ab", ["a"], [1.5, 2], [None, "b"], ["a\n", "b"], 3, [["a", "b"]]),
 )
-
-
-@dataclass(frozen=True)
-class Call:
-    """A public callable, the `base` of arguments that work, and what each argument takes.
-
-    With `accepts` False only the refusals are tested, where what is accepted takes long; other tests have it.
-    """
-
-    function: Callable[..., Any]
-    base: dict[str, Any]
-    arguments: dict[str, Values]
-    accepts: bool = True
-
-
-CALLS: dict[str, Call] = {}
-
-
-def call(
-    name: str, function: Callable[..., Any], base: dict[str, Any], /, accepts: bool = True, **arguments: Values
-) -> None:
-    CALLS[name] = Call(function, base, arguments, accepts)
 
 
 # Counts and tables ----------------------------------------------------------------------------------------------------
@@ -616,20 +554,20 @@ N_JOBS = Values((None, 1, -1), (0, 1.5, "two", True, [1], math.nan, THING))
 PROGRESS = Values((None, False), (1, "yes", 0.5, [True], THING, math.nan))
 REPLICATES = Values((600,), (0, -1, 2.5, 20, math.nan, "many", True, None, [600], THING))
 call(
-    "bayes_dp.propensity.bootstrapping",
+    "bayes_dp.propensity.bootstrap",
     propensity.bootstrap,
     {"learned": Later(learned), "score": SCORES.score, "delta": 1e-2},
-    accepts=False,
-    learned=thing(wrong=(propensity.known(np.full(60, 0.5), MEMBER), SCORES)),
+    until="bayes_dp.propensity.bootstrapping:_draws",
+    learned=thing(Later(learned), wrong=(propensity.known(np.full(60, 0.5), MEMBER), SCORES)),
     score=SCORE,
     delta=OPTIONAL_DELTA,
     replicates=REPLICATES,
-    quantile=Values((), number(0, 0.06, "()", optional=True).bad),
+    quantile=Values((None, 0.025, 0.01), number(0, 0.06, "()", optional=True).bad),
     form=one_of("tampered", optional=True),
     n_jobs=N_JOBS,
     progress=PROGRESS,
     checkpoint=Values((None,), (3.5, True, ["file"], THING, math.nan)),
-    **ZERO_RUN,
+    **ZERO_RUN | {"confidence": Values((0.9, 0.5, np.float64(0.95)), (*CONFIDENCE.bad, 1 - 1e-9), ("replicates",))},
 )
 
 # Bayes ----------------------------------------------------------------------------------------------------------------
@@ -638,7 +576,7 @@ LIKELIHOOD = besides(one_of("binomial"), bad=("normal",))
 METHOD = one_of("exact", optional=True)
 BAYES = {"prior_epsilon": PRIOR, "prior_strength": PRIOR_STRENGTH}
 COUNTED = thing(COUNTS, wrong=(GUESSES, SCORES, (3, 20, 4, 20)))
-BOUNDED = besides(CONFIDENCE, bad=(5e-324, np.nextafter(1, 0)))  # of an interval, with bounds beside it
+BOUNDED = besides(CONFIDENCE, bad=(np.nextafter(0, 1), np.nextafter(1, 0)))  # of an interval, with bounds beside it
 ESTIMATE = {
     "counts": COUNTED,
     "delta": DELTA,
@@ -656,8 +594,9 @@ call(
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
     settings=Values((), (), ()),
 )
+LAYER = besides(STRENGTH, bad=("tight",))
 SAMPLER = {"chains": whole(1), "draws": whole(1), "warmup": whole(0), "seed": SEED, "progress": PROGRESS}
-for _method in ("nuts", "mhaar"):
+for _method, _first in (("nuts", "draws_of"), ("mhaar", "_posterior")):
     _base = {"counts": COUNTS, "delta": 1e-2, "method": _method}
     _sampler = {"draws": besides(whole(1), None)}
     if _method == "nuts":
@@ -666,16 +605,16 @@ for _method in ("nuts", "mhaar"):
         f"bayes_dp.estimate by {_method}",
         bdp.estimate,
         _base,
-        accepts=False,
-        **{n: v for n, v in ESTIMATE.items() if n not in ("method", "prior_strength")},
+        until=f"bayes_dp.bayes.{_method}.posterior:{_first}",
+        **{n: v for n, v in ESTIMATE.items() if n not in ("method", "prior_strength")} | {"strength": LAYER},
         **SAMPLER | _sampler,
     )
 call(
     "bayes_dp.run_nuts",
     bdp.run_nuts,
     {"model": lambda: None},
-    accepts=False,
-    model=thing(wrong=(None,)),
+    until="bayes_dp.bayes.nuts.sampler:sample",
+    model=thing(lambda: None, wrong=(None,)),
     **SAMPLER,
     target_accept=number(0, 1, "()", 0.9),
 )
@@ -702,13 +641,54 @@ call(
     "bayes_dp.gate",
     bdp.gate,
     {"counts": COUNTS, "delta": 1e-2, "epsilon": 2.0},
-    accepts=False,
+    until="bayes_dp.bayes.exact.posterior:_likelihood",
     counts=COUNTED,
     delta=DELTA,
     epsilon=number(0, math.inf, "[)", 2.0),
     prob=BOUNDED,
     control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
     seed=SEED,
+)
+
+
+def traced(model: Any) -> Any:
+    """The model, run once with a seed."""
+    return lambda **arguments: numpyro.handlers.trace(
+        numpyro.handlers.substitute(numpyro.handlers.seed(model, 0), PLACES)
+    ).get_trace(**arguments)
+
+
+PLACES = {
+    "places": np.zeros((2, 2)),
+    "strength_place": 0.0,
+    "tau_place": 0.0,
+    "rho_place": 0.0,
+}  # which have a density, and cannot be drawn
+SITES = {"counts": COUNTS, "delta": 1e-2}
+OF_MODEL = Values((0.5, 0.0, np.float32(0.25), jnp.array(0.5)), ("many", None, THING, [0.5] * 3, {}, [[0.5, 0.5]]))
+call(
+    "bayes_dp.bayes_model",
+    traced(bdp.bayes_model),
+    SITES,
+    until="bayes_dp.bayes.nuts.model:locate",
+    counts=COUNTED,
+    delta=besides(OF_MODEL, bad=(-0.1, 1.0, math.nan)),
+    **BAYES,
+    strength=besides(OF_MODEL, "free", bad=(-0.1, 1.0, math.nan)),
+    likelihood=Values(("binomial", "beta_binomial"), ("normal", "", 3, True, None, THING)),
+)
+call(
+    "bayes_dp.observe_counts",
+    traced(bdp.observe_counts),
+    SITES | {"epsilon": 1.0, "strength": 0.5},
+    until="bayes_dp.bayes.nuts.model:locate",
+    counts=COUNTED,
+    epsilon=besides(OF_MODEL, [1.0, 2.0], bad=(-0.1, math.inf, math.nan)),
+    delta=besides(OF_MODEL, [0.1, 0.2], bad=(-0.1, 1.0, math.nan)),
+    strength=besides(OF_MODEL, [0.1, 0.2], bad=(-0.1, 1.0, math.nan)),
+    likelihood=Values(("binomial", "beta_binomial", abs), ("normal", "", 3, True, None, THING)),
+    tau=OF_MODEL,
+    rho=OF_MODEL,
 )
 call(
     "bayes_dp.check",
@@ -722,6 +702,7 @@ call(
     "bayes_dp.compare_likelihoods",
     bdp.compare_likelihoods,
     {"counts": COUNTS, "delta": 1e-2, "likelihoods": ["binomial"], "size": 20},
+    until="bayes_dp.bayes.exact.posterior:_likelihood",
     counts=COUNTED,
     delta=DELTA,
     likelihoods=Values(
@@ -745,8 +726,8 @@ call(
     "bayes_dp.plan",
     bdp.plan,
     {"given": COUNTS, "delta": 1e-2, "width": 1.0},
-    accepts=False,
-    given=thing(wrong=(GUESSES, None)),
+    until="bayes_dp.planning.plan:_Work",
+    given=thing(COUNTS, bdp.Experiment(2, 10, 10), wrong=(GUESSES, None)),
     delta=DELTA,
     width=number(0, math.inf, "()", 1.0),
     prob=CONFIDENCE,
@@ -754,7 +735,7 @@ call(
     vary=one_of("both", "challenges", "bases"),
     largest=number(1, math.inf, "[)", 2.0),
     **BAYES,
-    strength=besides(STRENGTH),
+    strength=LAYER,
     repetitions=whole(2),
     seed=SEED,
     n_jobs=N_JOBS,
@@ -776,7 +757,7 @@ call(
     "bayes_dp.report",
     bdp.report,
     {"counts": COUNTS, "delta": 1e-2},
-    accepts=False,
+    until="bayes_dp.bayes.exact.posterior:_likelihood",
     counts=COUNTED,
     delta=DELTA,
     prob=BOUNDED,
@@ -791,39 +772,6 @@ call(
     source=text("a file", optional=True),
 )
 PROB = number(0, 1, "()", 0.9)
-ONLY_DELTAS, ONLY_EPSILONS = (
-    tuple(v for v in values.bad if not isinstance(v, list | np.ndarray | pd.Series))
-    for values in (number(0, 1, "[)", 0.1), number(0, math.inf, "[)", 1.0))
-)
-LIST_OF_DELTAS = Values((0, 0.01, np.float64(0.01), [0.01, 0.1], np.array([0.1])), ONLY_DELTAS)
-ONE_EPSILON = Values((0.5, np.float64(1.0)), (*ONLY_EPSILONS, [0.5]))
-METHODS = {
-    "interval": {"prob": PROB, "kind": one_of("equal-tailed", "hdi"), "parameter": PARAMETER},
-    "quantile": {"probability": numbers(0, 1, "[]", 0.5), "parameter": PARAMETER},
-    "prob_above": {"value": number(-math.inf, math.inf, "[]", 1.0), "parameter": PARAMETER},
-    "draws": {"size": whole(1), "seed": SEED},
-    "rates": {"size": whole(1), "seed": SEED},
-    "to_frame": {"size": whole(1), "seed": SEED},
-    "table": {"prob": PROB},
-    "summary": {"prob": PROB},
-    "to_dict": {"prob": PROB},
-    "to_json": {"prob": PROB},
-    "gaussian": {"prob": PROB},
-    "high_end": {"prob": PROB},
-    "epsilon_at": {"delta": LIST_OF_DELTAS},
-    "delta_at": {"epsilon": ONE_EPSILON},
-    "pdf": {"value": numbers(-math.inf, math.inf, "[]", 1.0), "parameter": PARAMETER},
-}
-for _name, _arguments in METHODS.items():
-    _base = {
-        "quantile": {"probability": 0.5},
-        "prob_above": {"value": 1.0},
-        "epsilon_at": {"delta": 0.1},
-        "delta_at": {"epsilon": 1.0},
-        "pdf": {"value": 1.0},
-        "to_json": {"path": "/dev/null"},
-    }
-    call(f"bayes_dp.Posterior.{_name}", Method(posterior, _name), _base.get(_name, {}), **_arguments)
 
 # Figures --------------------------------------------------------------------------------------------------------------
 
@@ -1026,6 +974,14 @@ call(
         wrong=(None, lambda alpha: alpha, lambda alpha: "a", lambda alpha: 2 - alpha, lambda: 0),
     ),
 )
+for _method, _argument in (("inverse", "y"), ("delta_at", "epsilon"), ("epsilon_at", "delta")):
+    _range = POSITIVE if _argument == "epsilon" else FRACTION
+    call(
+        f"bayes_dp.tradeoff.TradeOff.{_method}",
+        getattr(tradeoff.TradeOff(lambda alpha: 1 - alpha), _method),
+        {_argument: 0.3},
+        **{_argument: Values((0.3, 0, [0.3]), _range.bad)},
+    )
 call(
     "bayes_dp.tradeoff.require_symmetric",
     tradeoff.require_symmetric,
@@ -1039,7 +995,7 @@ call(
     "bayes_dp.calibrate.study",
     calibrate.study,
     {"audit": "one-run", "repetitions": 1, "progress": False},
-    accepts=False,
+    until="bayes_dp.calibrate.studies:_run",
     audit=one_of(*calibrate.AUDITS),
     repetitions=whole(1),
     p=number(0, 1, "()", 0.05),
@@ -1050,8 +1006,8 @@ call(
 
 # The tests ------------------------------------------------------------------------------------------------------------
 
-MODULES = (bdp, audits, attacks, propensity, plots, planning, calibrate, region, tradeoff)
-MADE_BY_THE_PACKAGE = {  # results, which users are given and do not make, and what has no arguments to check
+MODULES = (bdp, audits, attacks, propensity, plots, calibrate, region, tradeoff, datasets)
+RESULTS = {  # which users are given and do not make; their members are in the table
     "InputError",
     "Posterior",
     "LowerBound",
@@ -1066,7 +1022,7 @@ MADE_BY_THE_PACKAGE = {  # results, which users are given and do not make, and w
     "TradeOffFunction",
     "Verdict",
 }
-ELSEWHERE = {  # arguments that another test has
+ELSEWHERE = {  # arguments of whatever is called, which another test has
     "bayes_dp.estimate": {"settings"},
     "bayes_dp.report": {"settings"},
     "bayes_dp.gate": {"options"},
@@ -1074,38 +1030,33 @@ ELSEWHERE = {  # arguments that another test has
     "bayes_dp.run_nuts": {"args", "keywords"},
     "bayes_dp.ErrorCounts.from_rates": {"others"},
     "bayes_dp.ErrorCounts.from_confusion": {"others"},
+    "bayes_dp.ErrorCounts.concat": {"others"},
 }
-MODELS = {"bayes_model", "observe_counts"}  # parts of a NumPyro model; see tests/bayes/nuts/test_model.py
 
 
 def public() -> Iterator[tuple[str, Any]]:
+    """Every public function and class, and every public member of what is public or made by it, by its name."""
     for module in MODULES:
         for name in module.__all__:
             value = getattr(module, name)
-            if callable(value) and name not in MADE_BY_THE_PACKAGE | MODELS:
+            if callable(value) and name not in RESULTS:
                 yield f"{module.__name__}.{name}", value
+    for cls in classes(MODULES):
+        yield from members(cls)
+
+
+def test_no_public_module_is_left_out():
+    assert {value for value in map(bdp.__dict__.get, bdp.__all__) if inspect.ismodule(value)} <= set(MODULES)
 
 
 def test_every_public_callable_and_every_argument_is_in_the_table():
-    listed = {id(entry.function) for entry in CALLS.values()}
-    assert [name for name, value in public() if id(value) not in listed] == []
-    for name, entry in CALLS.items():
-        if name in dict(public()):
-            missing = (
-                set(inspect.signature(entry.function).parameters) - set(entry.arguments) - ELSEWHERE.get(name, set())
-            )
-            assert not missing, f"{name}: {missing}"
-
-
-def made(value: Any) -> Any:
-    return value.make() if isinstance(value, Later) else value
-
-
-def run(entry: Call, argument: str, value: Any) -> Any:
-    arguments = {name: made(given) for name, given in (entry.base | {argument: value}).items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return entry.function(**arguments)
+    missing = {}
+    for name, value in public():
+        entries = [entry for key, entry in CALLS.items() if key == name or entry.function is value]
+        listed = {argument for entry in entries for argument in entry.arguments} | ELSEWHERE.get(name, set())
+        if left := set(inspect.signature(value).parameters) - {"self", "cls"} - listed:
+            missing[name] = left
+    assert missing == {}
 
 
 def arrays_of(entry: Call) -> list[str]:
@@ -1122,11 +1073,13 @@ def arrays_of(entry: Call) -> list[str]:
 CASES = [(name, argument) for name, entry in CALLS.items() for argument in entry.arguments]
 
 
-@pytest.mark.parametrize(("name", "argument"), [case for case in CASES if CALLS[case[0]].accepts])
+@pytest.mark.parametrize(("name", "argument"), CASES)
 def test_what_is_accepted(name: str, argument: str):
     for value in CALLS[name].arguments[argument].good:
         try:
             run(CALLS[name], argument, value)
+        except WorkBegunError:
+            continue
         except Exception as error:
             raise AssertionError(f"{name}({argument}={value!r}) is refused: {error!r}") from error
         finally:
@@ -1161,3 +1114,34 @@ def test_arrays_that_do_not_fit_each_other(name: str):
         arguments = {argument: np.full(n, entry.base[argument]) for argument, n in ((first, 2), (second, 3))}
         with pytest.raises(InputError, match=rf"\b{first}\b.*\b{second}\b.* not .*\(2,\).*\(3,\)"):
             entry.function(**entry.base | arguments)
+
+
+DIGITS = 10**5000  # more than Python prints
+
+
+def unprintable(values: Values) -> Iterator[Any]:
+    """What cannot be printed as it is: by itself, and in the place of an element of a list that is taken."""
+    yield from (DIGITS, -DIGITS, [DIGITS], "x" * 100_000)
+    for good in values.good:
+        if isinstance(good, list) and good:
+            yield from ([DIGITS, *good[1:]], ["x" * 100_000, *good[1:]])
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_cannot_be_printed(name: str):
+    """Numbers of more digits than Python prints and texts without end are taken or refused in one short line."""
+    wrong = []
+    for argument, values in CALLS[name].arguments.items():
+        for value in unprintable(values):
+            try:
+                run(CALLS[name], argument, value)
+            except WorkBegunError:
+                continue
+            except InputError as error:
+                if "\n" in str(error) or len(str(error)) > 500:
+                    wrong.append(f"{argument}: {error!s:.100}")
+            except Exception as error:
+                wrong.append(f"{argument}: {type(error).__name__}: {error!s:.100}")
+            finally:
+                plt.close("all")
+    assert not wrong, "\n".join(wrong)

@@ -60,8 +60,9 @@ class LikelihoodComparison:
 
     def summary(self, prob: float = 0.9) -> Lines:
         """The rows as a table of text."""
+        rows = self.rows(prob)
         head = ("likelihood", f"{100 * prob:g}% interval", "elpd", "difference", "se", "Pareto k", "check")
-        return Lines("\n".join(columns([head, *map(_cells, self.rows(prob))], "llrrrrl")))
+        return Lines("\n".join(columns([head, *map(_cells, rows)], "llrrrrl")))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """The rows and the checks, fit for JSON."""

@@ -212,6 +212,7 @@ class ExactPosterior(Posterior):
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
         """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
+        size, seed = check_draws(size, seed)
         posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
         if self.question.strength != "tight":
             alpha, beta = self.rates(size, seed)

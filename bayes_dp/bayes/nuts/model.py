@@ -12,12 +12,12 @@ depend on the rates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax import lax
@@ -32,7 +32,7 @@ from bayes_dp.bayes.nuts.coordinates import Guess, locate
 from bayes_dp.bayes.nuts.normal_coordinates import locate_normal
 from bayes_dp.bayes.nuts.shared_parameters import TAU_SCALE, correlations, possible_tau, strength_with
 from bayes_dp.bayes.priors import prior_of
-from bayes_dp.checks import InputError, show
+from bayes_dp.checks import InputError, is_one_of, numbers, show
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["Law", "bayes_model", "observe_counts"]
@@ -54,14 +54,14 @@ def bayes_model(
     Sites: "epsilon"; "strength", if free, a function of the coordinate "strength_place"; "tau" and "rho", where the
     likelihood has them; and those of `observe_counts`.
     """
-    epsilon = numpyro.sample("epsilon", _prior("epsilon", prior_epsilon))
+    columns = _columns(counts)
     if isinstance(strength, str) and strength != "free":
         raise InputError(f"strength must be 'free' or a number in [0, 1), not {show(strength)}")
+    epsilon = numpyro.sample("epsilon", _prior("epsilon", prior_epsilon))
     if isinstance(strength, str):
-        columns = counts if isinstance(counts, Counts) else Counts.of(counts)
         strength = strength_with(_prior("strength", prior_strength), columns, epsilon)
     law = _own(likelihood) if isinstance(likelihood, Likelihood) else likelihood
-    observe_counts(counts, epsilon, delta, strength, law)
+    observe_counts(columns, epsilon, delta, strength, law)
 
 
 def observe_counts(
@@ -84,13 +84,13 @@ def observe_counts(
     likelihoods that have them. Call it outside of plates; in a model with several, put each in a
     `numpyro.handlers.scope`.
     """
-    columns = counts if isinstance(counts, Counts) else Counts.of(counts)
+    columns = _columns(counts)
     n = len(columns.x)
-    for name, value, most in (("epsilon", epsilon, jnp.inf), ("delta", delta, 1.0), ("strength", strength, 1.0)):
-        if jnp.shape(value) not in ((), (n,)):
-            raise InputError(f"{name} must be a number or have shape ({n},), not {jnp.shape(value)}")
-        if not isinstance(value, jax.core.Tracer) and not np.all((np.asarray(value) >= 0) & (np.asarray(value) < most)):
-            raise InputError(f"{name} must be at least 0 and below {most:g}, not {show(np.asarray(value).tolist())}")
+    epsilon, delta = _of_bases("epsilon", epsilon, n), _of_bases("delta", delta, n, 1.0)
+    strength = _of_bases("strength", strength, n, 1.0)
+    tau, rho = (_of_bases(name, value, n, low=-math.inf) for name, value in (("tau", tau), ("rho", rho)))
+    if not callable(likelihood) and not is_one_of(likelihood, tuple(LIKELIHOODS)):
+        raise InputError(f"likelihood must be a function or one of {', '.join(LIKELIHOODS)}, not {show(likelihood)}")
     shared: tuple[jax.Array, ...] = ()
     if likelihood in ("bivariate_normal", "beta_binomial"):
         shared = correlations(LIKELIHOODS[likelihood], columns)
@@ -109,14 +109,26 @@ def observe_counts(
         log_g = jnp.asarray(likelihood(Counts(*(jnp.asarray(column)[:, None] for column in columns)), alpha, beta))
         if log_g.shape != (n, 4):
             raise InputError(f"the likelihood must give log g of shape ({n}, 4), as the rates have, not {log_g.shape}")
-    elif likelihood in LIKELIHOODS:
-        log_g = LIKELIHOODS[likelihood].log_density(columns, alpha, beta, *shared)
     else:
-        raise InputError(f"likelihood must be a function or one of {', '.join(LIKELIHOODS)}, not {show(likelihood)}")
+        log_g = LIKELIHOODS[likelihood].log_density(columns, alpha, beta, *shared)
     numpyro.factor("errors", jnp.sum(logsumexp(log_g, axis=-1) + log_weight))
     at = _image(z, log_g)[:, None]
     numpyro.deterministic("alpha", jnp.take_along_axis(alpha, at, axis=-1)[:, 0])
     numpyro.deterministic("beta", jnp.take_along_axis(beta, at, axis=-1)[:, 0])
+
+
+def _columns(counts: ErrorCounts | Counts) -> Counts:
+    if not isinstance(counts, ErrorCounts | Counts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+    return counts if isinstance(counts, Counts) else Counts.of(counts)
+
+
+def _of_bases(name: str, value: Array | float, n: int, most: float = math.inf, low: float = 0.0) -> Array | float:
+    """A number, or one for each of n bases, in [low, most); JAX knows the shape only while it traces."""
+    given = value if isinstance(value, jax.core.Tracer) else numbers(name, value, low, most, high_open=True)
+    if given.shape not in ((), (n,)):
+        raise InputError(f"{name} must be a number or have shape ({n},), not {given.shape}")
+    return given if isinstance(value, list | tuple) else value
 
 
 def _own(likelihood: Likelihood) -> Law:

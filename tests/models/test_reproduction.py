@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 from scipy import integrate, stats
 
 import bayes_dp as bdp
+from bayes_dp.bayes.convergence import ConvergenceWarning
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from models import reproduction
 from models.reproduction import CodePrior, Settings, artificial, attack_of, main, quantile_error, weak_attacks
@@ -84,36 +88,44 @@ def test_weak_attacks_are_as_the_paper_draws_them():
     assert rates.var() == pytest.approx(0.25 / 21 + binomial, rel=0.1)
 
 
-def test_the_page_has_the_exact_numbers(capsys: pytest.CaptureFixture[str]):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder and what is printed of a small run, on losses of one algorithm in place of the published and our own.
+
+    Everything is run once, and looked at by several tests.
+    """
+    folder = tmp_path_factory.mktemp("made")
+    rng = np.random.default_rng(3)
+    path = folder / "mcmc_dp_est_losses.npz"
+    losses = rng.normal(0, 1, (2, 4, 12)) - np.array([0, 1])[:, None, None]
+    np.savez(path, A1_out=losses[0], A1_in=losses[1])
+    one = (("A1", "A1", (5.52, 10.52)),)
+    printed = io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(printed),
+        warnings.catch_warnings(action="ignore", category=ConvergenceWarning),
+    ):
+        patch.setattr(reproduction, "PUBLISHED", one)
+        patch.setattr(reproduction, "OWN", one)
+        patch.setattr(reproduction, "_OWN_LOSSES", path)
+        assert main(["--data", str(folder), "--figures", str(folder)], TINY) == 0
+    return folder, printed.getvalue()
+
+
+def test_the_page_has_the_exact_numbers(made: tuple[Path, str]):
     """Those of Figures 2 and 3, which are computed and not sampled, row by row."""
     page = PAGE.read_text(encoding="utf-8")
-    reproduction.figure_2(TINY)
-    reproduction.figure_3(TINY)
-    printed = capsys.readouterr().out.splitlines()
+    printed = made[1].split("Table 1")[0].splitlines()
     rows = [line for line in printed if line.startswith("| ") and not line.startswith("| ---")]
     assert len(rows) == (1 + 3) + (1 + 2) + (1 + 4)
     missing = [row for row in rows if row not in page]
     assert not missing, "docs/reproduction.md lacks " + "; ".join(missing)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Losses of one algorithm in place of the published ones and our own."""
-    rng = np.random.default_rng(3)
-    path = tmp_path / "mcmc_dp_est_losses.npz"
-    losses = rng.normal(0, 1, (2, 4, 12)) - np.array([0, 1])[:, None, None]
-    np.savez(path, A1_out=losses[0], A1_in=losses[1])
-    one = (("A1", "A1", (5.52, 10.52)),)
-    monkeypatch.setattr(reproduction, "PUBLISHED", one)
-    monkeypatch.setattr(reproduction, "OWN", one)
-    monkeypatch.setattr(reproduction, "_OWN_LOSSES", path)
-    return tmp_path
-
-
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
-def test_everything_runs_in_small(folder: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["--data", str(folder), "--figures", str(folder)], TINY) == 0
-    out = capsys.readouterr().out
+def test_everything_runs_in_small(made: tuple[Path, str]):
+    folder, out = made
     counts = bdp.attacks.measure_fast(bdp.LossTable.from_npz(folder / "mcmc_dp_est_losses.npz", "A1"), 0.1)
     post = bdp.estimate(counts, 1e-3, likelihood="bivariate_normal", seed=0, progress=False, **FAST)
     low, high = post.interval(0.9)

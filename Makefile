@@ -9,11 +9,14 @@ TWO := -n 2 --dist worksteal # workers, of which one that is done takes over tes
 OLDEST := .venv-oldest
 
 # What needs no sampler, no training and no long simulation.
-QUICK := tests/attacks tests/audits tests/data tests/propensity tests/reporting tests/results tests/support \
-	tests/comparison tests/planning tests/test_checks.py tests/test_init.py tests/test_region.py tests/test_tradeoff.py \
+QUICK := tests/attacks tests/audits tests/data tests/propensity tests/results tests/support \
+	tests/test_checks.py tests/test_init.py tests/test_region.py tests/test_tradeoff.py \
 	tests/contract/test_imports.py tests/bayes/exact tests/bayes/likelihoods/test_binomial.py \
 	$(patsubst %,tests/bayes/test_%.py,estimate layer priors) \
-	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run)
+	$(patsubst %,tests/comparison/test_%.py,contradictions guessing) \
+	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run) \
+	$(patsubst %,--ignore=tests/%.py,audits/test_choice audits/test_memberships bayes/exact/test_axis \
+	propensity/test_bootstrapping propensity/test_falsification support/test_workers)
 # What leans on the dependencies: arrays, special functions, compilers, samplers, diagnostics, files, figures, options.
 CORE := tests/audits tests/plots tests/cli/test_cli.py tests/propensity/test_fitting.py tests/test_tradeoff.py \
 	$(patsubst %,tests/data/test_%.py,counts guess_table loss_table) tests/results/test_interop.py \

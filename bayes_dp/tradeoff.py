@@ -127,7 +127,8 @@ def log_delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
 
 def delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
     """δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), the privacy profile of μ-GDP ([BW] Theorem 8; [DRS] Corollary 2.13)."""
-    return np.exp(log_delta_from_mu(mu, epsilon))
+    with np.errstate(under="ignore"):
+        return np.exp(log_delta_from_mu(mu, epsilon))
 
 
 def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
@@ -167,7 +168,7 @@ def _log_delta_from_mu(mu: FloatArray, epsilon: FloatArray) -> FloatArray:
     1 − δ = Φ(a) + φ(a) M(b) is used.
     """
     positive = np.where(mu > 0, mu, 1.0)
-    with np.errstate(over="ignore", divide="ignore"):  # a = ∞ and log 0 = −∞ are meant
+    with np.errstate(over="ignore", divide="ignore", under="ignore"):  # a = ∞ and log 0 = −∞ are meant
         a = epsilon / positive - positive / 2
         b = epsilon / positive + positive / 2
         log_density = -(a**2) / 2 - math.log(2 * math.pi) / 2

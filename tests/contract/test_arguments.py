@@ -1117,6 +1117,18 @@ def test_arrays_that_do_not_fit_each_other(name: str):
             entry.function(**entry.base | arguments)
 
 
+STRICT = ("ErrorCounts", "GuessTable", "LossTable", "Guesses", "attacks", "region", "tradeoff")
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name.split(".")[1] in STRICT])
+def test_the_strictest_arithmetic(name: str):
+    """No reader, attack or conversion depends on what the user has told NumPy to do about overflow and the like."""
+    for argument, values in CALLS[name].arguments.items():
+        for value in values.good[:2]:
+            with np.errstate(all="raise"):
+                run(CALLS[name], argument, value)
+
+
 DIGITS = 10**5000  # more than Python prints
 
 

@@ -22,10 +22,13 @@ _HOMES = {
     "InputError": "checks",
     "ErrorCounts": "data.counts",
     "Posterior": "results.posterior",
+    "ConvergenceWarning": "bayes.convergence",
     "GuessTable": "data.guess_table",
     "Guesses": "data.guesses",
     "LossTable": "data.loss_table",
     "LowerBound": "results.bound",
+    "CredibleInterval": "results.bound",
+    "Estimate": "results.bound",
     "Comparison": "comparison.compare",
     "compare": "comparison.compare",
     "gate": "comparison.gate",
@@ -36,14 +39,16 @@ _HOMES = {
     "observe_counts": "bayes.nuts.model",
     "run_nuts": "bayes.nuts.sampler",
     "check": "bayes.checks.model_check",
+    "ModelCheck": "bayes.checks.model_check",
     "compare_likelihoods": "bayes.checks.compare",
+    "LikelihoodComparison": "bayes.checks.compare",
     "plan": "planning.plan",
     "Plan": "planning.result",
     "Experiment": "planning.simulated",
     "report": "reporting.report",
     "Report": "reporting.report",
 }
-_MODULES = ("datasets", "region", "tradeoff", "audits", "attacks", "propensity", "plots")
+_MODULES = ("datasets", "region", "tradeoff", "audits", "attacks", "propensity", "plots", "calibrate")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 
@@ -52,13 +57,17 @@ note_forks()
 if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import attacks as attacks
     from bayes_dp import audits as audits
+    from bayes_dp import calibrate as calibrate
     from bayes_dp import datasets as datasets
     from bayes_dp import plots as plots
     from bayes_dp import propensity as propensity
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
+    from bayes_dp.bayes.checks.compare import LikelihoodComparison as LikelihoodComparison
     from bayes_dp.bayes.checks.compare import compare_likelihoods as compare_likelihoods
+    from bayes_dp.bayes.checks.model_check import ModelCheck as ModelCheck
     from bayes_dp.bayes.checks.model_check import check as check
+    from bayes_dp.bayes.convergence import ConvergenceWarning as ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as estimate
     from bayes_dp.bayes.likelihoods.custom import Likelihood as Likelihood
     from bayes_dp.bayes.nuts.model import bayes_model as bayes_model
@@ -78,6 +87,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.planning.simulated import Experiment as Experiment
     from bayes_dp.reporting.report import Report as Report
     from bayes_dp.reporting.report import report as report
+    from bayes_dp.results.bound import CredibleInterval as CredibleInterval
+    from bayes_dp.results.bound import Estimate as Estimate
     from bayes_dp.results.bound import LowerBound as LowerBound
     from bayes_dp.results.posterior import Posterior as Posterior
 

@@ -267,9 +267,9 @@ for _choice in (attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attack
     _name = f"bayes_dp.attacks.scores.{type(_choice).__name__}.numbers_for"
     call(_name, _choice.numbers_for, {}, examples=whole(1 if _choice.__dict__.get("n") is None else 10))
 BOUND = audits.katz(COUNTS, 0.1)
-for _class in ("LowerBound", "results.bound.CredibleInterval", "results.bound.Estimate"):
+for _class in ("LowerBound", "CredibleInterval", "Estimate"):
     _made = BOUND if _class == "LowerBound" else audits.joint_beta(COUNTS[0], 0.1)
-    _made = audits.panoramia(SCORES, SCORES) if _class == "results.bound.Estimate" else _made
+    _made = audits.panoramia(SCORES, SCORES) if _class == "Estimate" else _made
     call(
         f"bayes_dp.{_class}.epsilon_at", _made.epsilon_at, {}, delta=number(0, 1, "[]" if _made is BOUND else "[)", 0.1)
     )
@@ -371,7 +371,7 @@ def likelihoods() -> Any:
 
 
 for _name in ("rows", "summary", "to_dict", "to_frame"):
-    _full = f"bayes_dp.bayes.checks.compare.LikelihoodComparison.{_name}"
+    _full = f"bayes_dp.LikelihoodComparison.{_name}"
     call(_full, Method(likelihoods, _name), {}, prob=PROB)
 
 # Plans, propensities and reports --------------------------------------------------------------------------------------

@@ -592,7 +592,6 @@ call(
     **ESTIMATE,
     groups=Values((None,), ("aggregate", "group", "", 3, True, ["hierarchical"], THING, math.nan)),
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
-    seed=SEED,
     settings=Values((), (), ()),
 )
 LAYER = besides(STRENGTH, bad=("tight",))
@@ -1012,6 +1011,11 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "InputError",
     "Posterior",
     "LowerBound",
+    "CredibleInterval",
+    "Estimate",
+    "ModelCheck",
+    "LikelihoodComparison",
+    "ConvergenceWarning",
     "Comparison",
     "Plan",
     "Report",

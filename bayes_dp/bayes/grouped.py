@@ -6,9 +6,9 @@ sums of its counts, and samples the law of these sums (`likelihoods/aggregate.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, overload
+from typing import Any, Self
 
 import numpy as np
 import numpyro.distributions as dist
@@ -24,7 +24,7 @@ from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["GroupedPosterior", "aggregate", "hierarchical"]
@@ -36,10 +36,12 @@ Ints = NDArray[np.int64]
 class GroupedPosterior(SampledPosterior):
     """The posterior of the hierarchical model."""
 
+    unchecked = "check is not made for the hierarchical form of groups; take groups='aggregate'"
+
     def __init__(self, asked: _Asked, found: ModelDraws) -> None:
         names = [name for name in ("epsilon", "strength", "spread") if name in found.samples]
         rates = _unfolded(found.samples, asked.members.group, asked.settings.seed)
-        super().__init__(asked.question.counts, {name: found.samples[name] for name in names}, *rates, found.stats)
+        super().__init__(asked.question, {name: found.samples[name] for name in names}, *rates, found.stats)
         self._asked = asked
         self.diagnostics, self.warnings = found.diagnostics, found.warnings
         question, spread = asked.question, asked.spread
@@ -58,18 +60,15 @@ class GroupedPosterior(SampledPosterior):
         base = question.provenance("nuts, hierarchical", settings | fixed | {"groups": asked.size})
         self.provenance = replace(base, priors={**base.priors, **own})
 
-    @overload
-    def epsilon_at(self, delta: float) -> GroupedPosterior: ...
+    @classmethod
+    def _of(cls, asked: _Asked) -> Self:
+        """The answer to a question about groups, by a run; what speaks against its draws is warned of."""
+        found = _sampled(asked)
+        warn(found.warnings)
+        return cls(asked, found)
 
-    @overload
-    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[GroupedPosterior]: ...
-
-    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> GroupedPosterior | list[GroupedPosterior]:
-        """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
-        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        questions = [self._asked.question.given("epsilon", value) for value in np.atleast_1d(values)]
-        found = [_sampled(replace(self._asked, question=question)) for question in questions]
-        return found if values.ndim else found[0]
+    def _answer(self, question: Question) -> Self:
+        return self._of(replace(self._asked, question=question))
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def hierarchical(
     question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
     question = replace(question, grouped=counts)
     settings = NutsSettings(chains, draws, warmup, target_accept, seed, progress)
-    return _sampled(_Asked(question, Members.of(counts), spread_of(spread), settings))
+    return GroupedPosterior._of(_Asked(question, Members.of(counts), spread_of(spread), settings))
 
 
 def aggregate(
@@ -159,17 +158,15 @@ def _not_tight(strength: Strength) -> None:
         raise InputError("groups are not defined for strength='tight', where the layer has no area")
 
 
-def _sampled(asked: _Asked) -> GroupedPosterior:
+def _sampled(asked: _Asked) -> ModelDraws:
     priors = asked.question.priors
     strength = priors.get("strength", asked.question.strength)
     others = (doubled(value) if isinstance(value, dist.Distribution) else value for value in (strength, asked.spread))
-    found = sample(
+    return sample(
         grouped_model,
         (asked.members, asked.question.known, doubled(priors["epsilon"]), *others, asked.size),
         asked.settings,
     )
-    warn(found.warnings)
-    return GroupedPosterior(asked, found)
 
 
 def _unfolded(samples: Mapping[str, Any], group: Ints, seed: int) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.bayes.question import Question
 from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, Posterior, SampleMarginal, check_draws
 
@@ -21,14 +21,12 @@ Ints = NDArray[np.int64]
 class SampledPosterior(Posterior):
     """`samples` holds the draws by parameter, each (chains, draws); the error rates have (chains, draws, n)."""
 
-    parameter = "epsilon"
-
     def __init__(
-        self, counts: ErrorCounts, samples: Mapping[str, Floats], alpha: Floats, beta: Floats, stats: Mapping[str, Any]
+        self, question: Question, samples: Mapping[str, Floats], alpha: Floats, beta: Floats, stats: Mapping[str, Any]
     ) -> None:
-        self.samples = dict(samples)
+        self.question, self.samples = question, dict(samples)
         self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in samples.items()}
-        self.counts, self._alpha, self._beta, self._stats = counts, alpha, beta, stats
+        self._alpha, self._beta, self._stats = alpha, beta, stats
 
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
@@ -49,4 +47,4 @@ class SampledPosterior(Posterior):
     def to_arviz(self) -> Any:
         """All draws, with the sampler's statistics as sample_stats."""
         rates = {"alpha": self._alpha, "beta": self._beta}
-        return to_arviz(self.samples | rates, self._stats, self.counts, self.provenance)
+        return to_arviz({**self.samples, **rates}, self._stats, self.counts, self.provenance)

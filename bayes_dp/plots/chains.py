@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import stats
 from bayes_dp.checks import InputError, numbers, show, whole_number
 from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
 from bayes_dp.results import interop
+from bayes_dp.results.posterior import Chains, Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,14 +98,13 @@ def ess(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes
 
 def _chains(post: Any, parameter: str | None) -> tuple[Floats, str]:
     """Draws (chains, draws) of a parameter, and its name."""
-    samples = getattr(post, "samples", None)
-    if isinstance(samples, Mapping):
-        name = post.parameter if parameter is None else parameter
-        if not isinstance(name, str) or name not in samples:
-            raise InputError(f"this posterior has no parameter {show(name)}; it has {', '.join(samples)}")
-        values = samples[name]
-    elif hasattr(post, "marginals"):
+    if isinstance(post, Posterior) and not post.samples:
         raise InputError(f"the draws of method {show(post.provenance.method)} are independent and have no chains")
+    if isinstance(post, Chains):
+        name = post.parameter if parameter is None and isinstance(post, Posterior) else parameter
+        if not isinstance(name, str) or name not in post.samples:
+            raise InputError(f"these draws have no parameter {show(name)}; they have {', '.join(post.samples)}")
+        values = post.samples[name]
     else:
         if not isinstance(post, list | tuple) and not hasattr(post, "__array__"):
             raise InputError(f"post must be a posterior by sampling, or an array of draws, not {type(post).__name__}")

@@ -210,9 +210,9 @@ def _span(post: Posterior, name: str) -> tuple[float, float]:
 
 def _density(post: Posterior, name: str, start: float, end: float) -> tuple[Floats, Floats]:
     """The ends of a line (m,) and the posterior density along it."""
-    if hasattr(post, "pdf"):
+    if not post.samples:
         x = np.linspace(start, end, 2 * _POINTS + 1)[1::2]  # not the very ends, where a density may be infinite
-        return x, np.asarray(post.pdf(x, name))
+        return x, post.pdf(x, name)
     draws = post.draws(_DRAWS)[name]
     counts, edges = np.histogram(draws, bins=60, range=(start, end))
     return np.repeat(edges, 2)[1:-1], np.repeat(counts / (len(draws) * np.diff(edges)), 2)

@@ -28,15 +28,14 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
     """
     if not isinstance(given, Posterior | LowerBound | CredibleInterval | Estimate):
         raise InputError(f"given must be a posterior, or what an audit returns, not {type(given).__name__}")
-    ask = getattr(given, "epsilon_at", None)
-    if ask is None or given.parameter == "delta":
-        raise InputError(f"given must have epsilon_at(delta), which this {given.kind} of {given.parameter} has not")
+    if given.parameter == "delta":
+        raise InputError("given must be a posterior of epsilon, or a bound on it, not a posterior of delta")
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     asked = numbers("deltas", _DELTAS if deltas is None else deltas, 0.0, 1.0, low_open=True, high_open=True)
     if asked.ndim != 1 or len(asked) < 2:
         raise InputError(f"deltas must be at least two numbers in a row, not of the shape {asked.shape}")
     asked = np.sort(asked)
-    found: Any = [ask(float(delta)) for delta in asked]
+    found: Any = [given.epsilon_at(float(delta)) for delta in asked]
     ax = axes_of(ax)
     if isinstance(given, Posterior):
         low, high = np.array([post.interval(prob) for post in found]).T

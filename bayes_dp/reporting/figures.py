@@ -61,7 +61,7 @@ def _figures(found: Findings) -> Iterator[Figure]:
             lambda ax: plots.forest(found.comparison, ax),
             1.6 + 0.24 * len(rows),
         )
-    if hasattr(post, "samples"):
+    if post.samples:
         chains = post.samples["epsilon"]
         count, step = len(chains), -(-chains.shape[1] // _POINTS)
         yield _figure(

@@ -1,6 +1,6 @@
 """How much of the answer is the prior's, and how much that of the strength: the same counts, asked otherwise.
 
-An exact posterior is computed again. Draws of a sampler are reweighted by the ratio of the priors, with Pareto-smoothed
+An exact posterior is computed anew. Draws of a sampler are reweighted by the ratio of the priors, with Pareto-smoothed
 importance weights (Vehtari et al. 2024), which say by their k where the draws do not tell.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.estimate import Estimates
+from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.question import Strength
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import psis
@@ -59,9 +59,7 @@ class Variation:
     high: float | None
 
 
-def variations(
-    post: Posterior, counts: ErrorCounts, options: Mapping[str, Any], prob: float, estimates: Estimates
-) -> tuple[Variation, ...]:
+def variations(post: Posterior, counts: ErrorCounts, options: Mapping[str, Any], prob: float) -> tuple[Variation, ...]:
     """Other priors of ε and s, and other strengths. `options` are those of `estimate` that gave the posterior."""
     delta = post.provenance.known["delta"]
     sampled = post.provenance.method != "exact"
@@ -77,14 +75,14 @@ def variations(
             if sampled:
                 found.append(_reweighted(post, parameter, prior, prob, change, meaning))
                 continue
-            other = estimates(counts, delta, strength=options["strength"], **shared | {f"prior_{parameter}": prior})
+            other = estimate(counts, delta, strength=options["strength"], **shared | {f"prior_{parameter}": prior})
             found.append(_of(other, prob, change, meaning))
     strength = options["strength"]
     for value, meaning in _STRENGTHS.items():
         if value == strength and not sampled:
             continue
         free = {} if value == "free" else {"prior_strength": None}
-        other = estimates(counts, delta, strength=value, **shared | free)
+        other = estimate(counts, delta, strength=value, **shared | free)
         change = f"strength: {value}" + (", with independent binomial counts" if sampled else "")
         found.append(_of(other, prob, change, meaning))
     return tuple(found)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,20 @@ from bayes_dp.results.gaussian_reading import gaussian_mu
 from bayes_dp.support.text import Lines, columns
 from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 
-__all__ = ["IntervalKind", "Marginal", "Posterior", "Provenance", "SampleMarginal", "check_draws", "finite", "show"]
+if TYPE_CHECKING:
+    from bayes_dp.bayes.question import Question
+
+__all__ = [
+    "Chains",
+    "IntervalKind",
+    "Marginal",
+    "Posterior",
+    "Provenance",
+    "SampleMarginal",
+    "check_draws",
+    "finite",
+    "show",
+]
 
 IntervalKind = Literal["equal-tailed", "hdi"]
 Floats = NDArray[np.float64]
@@ -42,6 +56,14 @@ class Marginal(Protocol):
     def cdf(self, value: ArrayLike) -> Floats: ...
 
     def hdi(self, probability: float) -> tuple[float, float]: ...
+
+
+@runtime_checkable
+class Chains(Protocol):
+    """What has draws of several chains."""
+
+    @property
+    def samples(self) -> Mapping[str, Floats]: ...  # by parameter, (chains, draws)
 
 
 @dataclass(frozen=True)
@@ -70,14 +92,15 @@ class Posterior(ABC):
     """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength."""
 
     kind = "posterior"
-    counts: ErrorCounts  # what it was made from
-    parameter: str  # "epsilon", or "delta" when ε is given
+    question: Question  # what it answers
     marginals: Mapping[str, Marginal]
+    samples: Mapping[str, Floats] = MappingProxyType({})  # draws by parameter, (chains, draws); none without chains
     provenance: Provenance
     assumptions: tuple[str, ...]
     caution: str = ""  # why the counts do not meet them, a sentence; empty where they do
     diagnostics: Mapping[str, Any]
     warnings: tuple[str, ...]
+    unchecked: str = ""  # why `bayes_dp.check` cannot be made from it, a sentence; empty where it can
 
     # -- what a method provides ---------------------------------------------------------------------------------
 
@@ -93,7 +116,48 @@ class Posterior(ABC):
     def to_arviz(self) -> Any:
         """The draws as an ArviZ object: InferenceData with ArviZ 0.x, DataTree with ArviZ 1.x."""
 
+    @abstractmethod
+    def _answer(self, question: Question) -> Self:
+        """The answer of the same method, with the same settings, to another question on the same counts."""
+
+    def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
+        """The marginal posterior density of a parameter."""
+        raise InputError(f"{self._method} gives draws and no density; the posterior of method='exact' has pdf")
+
+    def delta_at(self, epsilon: float, prior: Any = None) -> Self:
+        """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
+        raise InputError(f"{self._method} has no delta_at; the posterior of method='exact' has it")
+
     # -- questions ----------------------------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> ErrorCounts:
+        """What it was made from; where groups were summed, their sums."""
+        return self.question.counts
+
+    @property
+    def parameter(self) -> str:
+        """The parameter that is unknown: "epsilon", or "delta" when ε is given."""
+        return self.question.parameter
+
+    @property
+    def _method(self) -> str:
+        return f"the posterior of method {shown(self.provenance.method)}"
+
+    @overload
+    def epsilon_at(self, delta: float) -> Self: ...
+
+    @overload
+    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[Self]: ...
+
+    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> Self | list[Self]:
+        """The posterior of ε given the same counts and another δ, by the same method; a list for a sequence of δ.
+
+        A sampler runs again for each δ, with the same settings. The exact method uses the tables of the counts again.
+        """
+        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
+        found = [self._answer(self.question.given("epsilon", float(value))) for value in np.atleast_1d(values)]
+        return found if values.ndim else found[0]
 
     def _marginal(self, parameter: str | None) -> Marginal:
         name = self.parameter if parameter is None else parameter

@@ -254,7 +254,7 @@ def test_an_interval_whose_own_words_are_that_it_does_not_hold(design):
 def test_what_cannot_be_checked_is_said():
     counts = bdp.ErrorCounts([49, 52, 50], 100, [51, 46, 50], 100)
     post = bdp.estimate(counts, DELTA)
-    del post.question
+    post.unchecked = "the model cannot be checked"
     found = judge(post, counts, 40.0, bounds={}, control=False)
     assert found.passed
     assert any(note.startswith("Whether the model fits the counts was not checked:") for note in found.notes)

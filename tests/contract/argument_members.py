@@ -325,7 +325,7 @@ call(f"{EXACT}.rates", Method(posterior, "rates"), {}, **DRAWS)
 call(f"{EXACT}.to_arviz", Method(posterior, "to_arviz"), {}, **DRAWS)
 call(f"{EXACT}.pdf", Method(posterior, "pdf"), {"value": 1.0}, **POINTS)
 call(
-    f"{EXACT}.epsilon_at",
+    "bayes_dp.Posterior.epsilon_at",
     Method(posterior, "epsilon_at"),
     {"delta": 0.1},
     until="bayes_dp.bayes.exact.posterior:ExactPosterior",
@@ -339,9 +339,24 @@ call(
     epsilon=Values((0.5, np.float64(1.0)), (*ONLY_EPSILONS, [0.5])),
     prior=Values((None, "Uniform(0, 1)"), ("", "Normal", 3, math.nan, True, ["Beta(1, 2)"], THING, "Normal(5, 1)")),
 )
-SAMPLES = SampledPosterior(COUNTS, {"epsilon": np.ones((2, 30))}, np.ones((2, 30, 2)), np.ones((2, 30, 2)), {})
+
+
+class Drawn(SampledPosterior):
+    provenance = BOUND.provenance
+
+    def _answer(self, question: Any) -> Any:
+        raise NotImplementedError
+
+
+QUESTION = ask(COUNTS, "epsilon", 0.1, likelihood="binomial")
+SAMPLES = Drawn(QUESTION, {"epsilon": np.ones((2, 30))}, np.ones((2, 30, 2)), np.ones((2, 30, 2)), {})
 call("bayes_dp.bayes.sampled.SampledPosterior.draws", SAMPLES.draws, {}, **DRAWS)
 call("bayes_dp.bayes.sampled.SampledPosterior.rates", SAMPLES.rates, {}, **DRAWS)
+NEVER = Values(
+    (), (1.0, math.nan, "a", True, THING), ("method",)
+)  # what draws do not tell is refused whatever is asked
+call("bayes_dp.Posterior.pdf", SAMPLES.pdf, {"value": 1.0}, value=NEVER, parameter=NEVER)
+call("bayes_dp.Posterior.delta_at", SAMPLES.delta_at, {"epsilon": 1.0}, epsilon=NEVER, prior=NEVER)
 
 
 def again(cls: type, known: dict[str, Any], work: str) -> None:
@@ -352,8 +367,7 @@ def again(cls: type, known: dict[str, Any], work: str) -> None:
     call(f"{name}.epsilon_at", made.epsilon_at, {"delta": 0.1}, until=f"{module}:{work}", delta=DELTAS)
 
 
-QUESTION = ask(COUNTS, "epsilon", 0.1, likelihood="binomial")
-again(MhaarPosterior, {"question": QUESTION, "_settings": None}, "_posterior")
+again(MhaarPosterior, {"question": QUESTION, "_settings": None}, "_run")
 
 
 @dataclass(frozen=True)
@@ -361,8 +375,8 @@ class Asked:
     question: Any
 
 
-again(GroupedPosterior, {"_asked": Asked(QUESTION)}, "_sampled")
-again(NutsPosterior, {"question": QUESTION, "_settings": None}, "_posterior")
+again(GroupedPosterior, {"question": QUESTION, "_asked": Asked(QUESTION)}, "_sampled")
+again(NutsPosterior, {"question": QUESTION, "_settings": None}, "draws_of")
 
 
 @cache

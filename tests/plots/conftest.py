@@ -44,6 +44,9 @@ class Sampled(Posterior):
     def to_arviz(self):
         raise NotImplementedError
 
+    def _answer(self, question):
+        raise NotImplementedError
+
 
 @pytest.fixture(scope="session")
 def sampled() -> Sampled:

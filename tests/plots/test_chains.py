@@ -105,7 +105,7 @@ def test_bad_input(plot, ax, exact, sampled):
     ):
         with pytest.raises(InputError, match=message):
             plot(given, ax)
-    with pytest.raises(InputError, match="this posterior has no parameter 'tau'; it has epsilon, strength, rho"):
+    with pytest.raises(InputError, match="these draws have no parameter 'tau'; they have epsilon, strength, rho"):
         plot(sampled, ax, "tau")
     assert not ax.lines
 

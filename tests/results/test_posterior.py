@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp.bayes.question import ask
+from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.results.posterior import SampleMarginal
 
 
@@ -64,6 +66,46 @@ def test_frames_and_arviz(post):
     data = post.to_arviz(size=50)
     assert data["posterior"]["alpha"].shape == (1, 50, 10)
     assert data["observed_data"]["false_positives"].shape == (10,)
+
+
+class Repeated(SampledPosterior):
+    """The same draws whatever is asked."""
+
+    def __init__(self, question):
+        draws = np.linspace(0.1, 2.0, 40).reshape(2, 20)
+        rates = np.full((2, 20, len(question.counts)), 0.5)
+        super().__init__(question, {"epsilon": draws}, rates, rates, {})
+        self.assumptions, self.diagnostics, self.warnings = (), {}, ()
+        self.provenance = question.provenance("repeated", {})
+
+    def _answer(self, question):
+        return type(self)(question)
+
+
+def test_every_posterior_owns_its_question(post):
+    sampled = Repeated(ask(bdp.datasets.strong_attacks(), "epsilon", 0.01, strength=0.5))
+    for each in (post, sampled):
+        assert each.counts is each.question.counts
+        assert each.parameter == each.question.parameter == "epsilon"
+        one, (first, second) = each.epsilon_at(0.1), each.epsilon_at([0.1, 0.0])
+        assert type(one) is type(each)
+        assert [found.question.known for found in (one, first, second)] == [0.1, 0.1, 0.0]
+        assert second.provenance.known == {"delta": 0.0}
+        with pytest.raises(bdp.InputError, match=r"delta\[1\] must lie in \[0, 1\), not 1.0"):
+            each.epsilon_at([0.1, 1.0])
+    inverse = post.delta_at(1.0)
+    assert (inverse.parameter, inverse.question.known) == ("delta", 1.0)
+    assert inverse.epsilon_at(0.01).interval() == pytest.approx(post.interval())
+    assert not post.samples
+    assert list(sampled.samples) == ["epsilon"]
+
+
+def test_what_a_method_does_not_have_is_refused_with_the_name_of_one_that_has_it():
+    sampled = Repeated(ask(bdp.datasets.strong_attacks(), "epsilon", 0.01))
+    for ask_it in (lambda: sampled.delta_at(1.0), lambda: sampled.pdf(1.0)):
+        with pytest.raises(bdp.InputError, match=r"the posterior of method 'repeated' .* method='exact' has") as error:
+            ask_it()
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

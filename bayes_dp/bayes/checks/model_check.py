@@ -122,11 +122,11 @@ class ModelCheck:
 
 def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelCheck:
     """Whether the likelihood and the layer fit the counts that the posterior was made from, by `size` of its draws."""
-    question: Question | None = getattr(posterior, "question", None)
-    if question is None and isinstance(posterior, Posterior):
-        raise InputError("check is not made for the hierarchical form of groups; take groups='aggregate'")
-    if question is None:
+    if not isinstance(posterior, Posterior):
         raise InputError(f"check is for a posterior of bayes_dp.estimate, not {type(posterior).__name__}")
+    if posterior.unchecked:
+        raise InputError(posterior.unchecked)
+    question = posterior.question
     draws = posterior.draws(whole_number("size", size, 2), seed)
     rng = np.random.default_rng([seed, 2])
     counts, columns = question.counts, Counts.of(question.counts)
@@ -159,7 +159,7 @@ def _rates(
 
     For strength="tight" they are drawn among uniform places on the boundary, in proportion to the likelihood.
     """
-    question: Question = posterior.question  # type: ignore[attr-defined]
+    question = posterior.question
     if question.strength != "tight":
         return posterior.rates(size, seed)
     columns = Counts.of(question.counts)

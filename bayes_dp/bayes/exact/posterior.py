@@ -8,9 +8,9 @@ infinity, ε = ε_min + (ε_max - ε_min) sin²(πu/2) where it does not, and s 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,7 +88,6 @@ class ExactPosterior(Posterior):
     @underflow_is_zero
     def __init__(self, question: Question, likelihood: MarginalLikelihood) -> None:
         self.question, self._likelihood = question, likelihood
-        self.parameter = question.parameter
         two = question.strength == "free"
         axes = [axis_of(name, prior) for name, prior in question.priors.items()]
         self._axes: dict[str, Coordinate] = {axis.name: axis.coordinate for axis in axes}
@@ -125,7 +124,7 @@ class ExactPosterior(Posterior):
                 f"the quadrature reached a relative error of only {error:.1e}; a prior with a sharp edge or"
                 " a strong singularity is the usual cause.",
             )
-        self.counts = counts = question.counts
+        counts = question.counts
         if len(counts) > 1 and max(counts.negatives.max(), counts.positives.max()) > _CHECKED:
             self.warnings += (
                 f"a base has more than {_CHECKED} challenges, beyond which edges of the posterior can be too sharp for"
@@ -191,24 +190,12 @@ class ExactPosterior(Posterior):
         rng = np.random.default_rng([seed, 1])
         return draw_rates(self.question.counts, epsilon, delta, strength, rng)
 
-    @overload
-    def epsilon_at(self, delta: float) -> ExactPosterior: ...
+    def _answer(self, question: Question) -> Self:
+        return type(self)(question, self._likelihood)  # whose tables of the counts are used again
 
-    @overload
-    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[ExactPosterior]: ...
-
-    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> ExactPosterior | list[ExactPosterior]:
-        """The posterior of ε given the same counts and another δ; a list of them for a sequence of δ.
-
-        The tables of the counts are used again.
-        """
-        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [ExactPosterior(self.question.given("epsilon", d), self._likelihood) for d in np.atleast_1d(values)]
-        return found if values.ndim else found[0]
-
-    def delta_at(self, epsilon: float, prior: Any = None) -> ExactPosterior:
+    def delta_at(self, epsilon: float, prior: Any = None) -> Self:
         """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
-        return ExactPosterior(self.question.given("delta", epsilon, prior), self._likelihood)
+        return self._answer(self.question.given("delta", epsilon, prior))
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
         """Independent draws as an ArviZ object, one chain, with the counts as observed data."""

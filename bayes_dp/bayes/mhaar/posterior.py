@@ -7,9 +7,9 @@ two cheap moves added (`kernel.py`). An iteration costs O(nK) for n bases and K 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, overload
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ from bayes_dp.bayes.mhaar.kernel import Info, State, Target, advance, init, nois
 from bayes_dp.bayes.precision import double, doubled
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError, numbers, seed_of, show, whole_number
+from bayes_dp.checks import InputError, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import log_layer_area
 from bayes_dp.support.progress import bar, check_shown
@@ -72,8 +72,8 @@ class MhaarPosterior(SampledPosterior):
         for i, name in enumerate(question.likelihood.shared):
             samples[name] = np.asarray(states.shared)[..., i]
         stats = {"acceptance_rate": chains.info.averaged, "acceptance_rate_shift": chains.info.shift}
-        super().__init__(question.counts, samples, np.asarray(states.alpha), np.asarray(states.beta), stats)
-        self.question, self._settings, self._chains = question, settings, chains
+        super().__init__(question, samples, np.asarray(states.alpha), np.asarray(states.beta), stats)
+        self._settings, self._chains = settings, chains
         found, sentences = convergence(self.samples)
         kept = self.samples["epsilon"].shape[1]
         if kept < settings.draws:
@@ -90,17 +90,16 @@ class MhaarPosterior(SampledPosterior):
         chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
         self.provenance = question.provenance("mhaar", chosen)
 
-    @overload
-    def epsilon_at(self, delta: float) -> MhaarPosterior: ...
+    @classmethod
+    def _of(cls, question: Question, settings: Settings) -> Self:
+        """The answer to a question, by a run; what speaks against its draws is warned of."""
+        with double():
+            posterior = cls(question, settings, _run(question, settings))
+        warn(posterior.warnings)
+        return posterior
 
-    @overload
-    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[MhaarPosterior]: ...
-
-    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> MhaarPosterior | list[MhaarPosterior]:
-        """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
-        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [_posterior(self.question.given("epsilon", value), self._settings) for value in np.atleast_1d(values)]
-        return found if values.ndim else found[0]
+    def _answer(self, question: Question) -> Self:
+        return self._of(question, self._settings)
 
     def to_arviz(self) -> Any:
         """All draws, with the acceptance rates and the log density of (ε, s, α, β) up to a constant as sample_stats."""
@@ -210,14 +209,7 @@ def answer(
         seed=seed_of(seed),
         progress=progress,
     )
-    return _posterior(question, settings)
-
-
-def _posterior(question: Question, settings: Settings) -> MhaarPosterior:
-    with double():
-        posterior = MhaarPosterior(question, settings, _run(question, settings))
-    warn(posterior.warnings)
-    return posterior
+    return MhaarPosterior._of(question, settings)
 
 
 def _run(question: Question, settings: Settings) -> Chains:

@@ -7,9 +7,8 @@ The density is that of `model.bayes_model`, in coordinates that are smooth and w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["NutsPosterior", "nuts"]
@@ -38,24 +37,22 @@ class NutsPosterior(SampledPosterior):
     def __init__(self, question: Question, settings: NutsSettings, found: ModelDraws) -> None:
         names = ("epsilon", "strength", *question.likelihood.shared)
         kept = {name: found.samples[name] for name in names if name in found.samples}
-        super().__init__(question.counts, kept, found.samples["alpha"], found.samples["beta"], found.stats)
-        self.question, self._settings = question, settings
+        super().__init__(question, kept, found.samples["alpha"], found.samples["beta"], found.stats)
+        self._settings = settings
         self.diagnostics, self.warnings = found.diagnostics, found.warnings
         self.assumptions, self.caution = question.assumptions(), question.caution()
         chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
         self.provenance = question.provenance("nuts", chosen)
 
-    @overload
-    def epsilon_at(self, delta: float) -> NutsPosterior: ...
+    @classmethod
+    def _of(cls, question: Question, settings: NutsSettings) -> Self:
+        """The answer to a question, by a run; what speaks against its draws is warned of."""
+        found = draws_of(question, settings)
+        warn(found.warnings)
+        return cls(question, settings, found)
 
-    @overload
-    def epsilon_at(self, delta: Sequence[float] | Floats) -> list[NutsPosterior]: ...
-
-    def epsilon_at(self, delta: float | Sequence[float] | Floats) -> NutsPosterior | list[NutsPosterior]:
-        """The posterior given the same counts and another δ, by a new run with the same settings; a list for many."""
-        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [_posterior(self.question.given("epsilon", value), self._settings) for value in np.atleast_1d(values)]
-        return found if values.ndim else found[0]
+    def _answer(self, question: Question) -> Self:
+        return self._of(question, self._settings)
 
 
 def nuts(
@@ -91,13 +88,7 @@ def nuts(
         likelihood=likelihood,
     )
     target = _TARGET.get(question.likelihood.name, 0.9) if target_accept is None else target_accept
-    return _posterior(question, NutsSettings(chains, draws, warmup, target, seed, progress))
-
-
-def _posterior(question: Question, settings: NutsSettings) -> NutsPosterior:
-    found = draws_of(question, settings)
-    warn(found.warnings)
-    return NutsPosterior(question, settings, found)
+    return NutsPosterior._of(question, NutsSettings(chains, draws, warmup, target, seed, progress))
 
 
 def draws_of(question: Question, settings: NutsSettings) -> ModelDraws:

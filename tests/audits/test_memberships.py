@@ -105,6 +105,14 @@ def test_wrong_propensities_are_rejected(propensity, members, found):
     assert found in outcome.invalid
 
 
+def test_members_against_their_propensities_by_hand():
+    """As many members as expected, but 84 of 200 examples are what is likelier: fewer than fair coins would be."""
+    chance = np.tile([0.2, 0.8], 100)
+    member = np.where(chance > 0.5, np.arange(200) // 2 < 42, np.arange(200) // 2 >= 42)
+    p = p_of(under_propensities(member, chance, 200))
+    assert p == pytest.approx(4 * stats.binom.cdf(84, 200, 0.5), rel=1e-9)
+
+
 def test_bold_propensities_on_the_right_side_are_not_what_this_rejects():
     chance = np.tile([0.02, 0.98], 500)
     member = np.tile([0, 1, 0, 1, 1, 0], 167)[:1000].astype(bool)  # two thirds, and as many members as expected

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayes_dp as bdp
-from bayes_dp.data.roc import Curve
+from bayes_dp.data.roc import Curve, Rate
 
 PROPERTY = settings(deadline=None, database=None, derandomize=True, max_examples=100)
 SCORES = st.lists(
@@ -55,6 +55,8 @@ def test_figures_by_hand():
     assert (at.value, at.above, at.fpr.value) == (0.5, 2.0, 0.0)
     assert at.interval() == (pytest.approx(1 - 0.975**0.5), pytest.approx(0.975**0.5))
     assert at.fpr.interval() == (0.0, pytest.approx(1 - 0.025**0.5))
+    assert table.tpr_at(0.5).fpr.low == pytest.approx(1 - 0.975**0.5)  # 0 where the threshold is tied
+    assert str(Rate(0.5, 0.25, 0.75, 0.9)) == "0.5 (90% interval 0.25 to 0.75)"
     assert table.tpr_at(0.5).value == table.tpr_at(1.0).value == 1.0
     assert table.tpr_at(0.29, 0.5).confidence == 0.5
     # 0.29 · 100 is 28.999…, and 29 of 100 non-members may be called.

@@ -25,7 +25,7 @@ def test_joint_posterior(benchmark, n, limit):
 
 def test_against_a_plain_grid(benchmark):
     """The twin: the same likelihood on a grid of 200 × 150 points, far from the accuracy of the adaptive cells."""
-    counts = model_counts(20)
+    counts = model_counts(20 if benchmark.enabled else 4)
     epsilon, strength = ((np.arange(200) + 0.5) / 200) ** 2 * 24, (np.arange(150) + 0.5) / 150
     given = (counts, 1e-3, epsilon, strength, half_normal)
     weights, log_evidence = benchmark.pedantic(brute_force, args=given, rounds=1)

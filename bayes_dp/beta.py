@@ -4,12 +4,12 @@ quantiles that are exact bounds of a rate (Clopper and Pearson)."""
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-__all__ = ["clopper_pearson_lower", "clopper_pearson_upper", "log_density", "log_peak"]
+from bayes_dp.support.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["clopper_pearson_lower", "clopper_pearson_upper", "log_density", "log_peak"]
 
 
 def _stirling_error(n: Floats) -> Floats:

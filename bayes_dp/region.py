@@ -22,9 +22,10 @@ differences are taken from q(sε) − q(ε) = q(sε) (1 − q(ε)) (1 − e^{−
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, is_whole, one_number, show, whole_number
+from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.tradeoff import approx_dp as lower
 from bayes_dp.tradeoff import arrays, least, scalar
 
@@ -49,25 +50,22 @@ __all__ = [
     "strength_level",
 ]
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-
 
 # Points ---------------------------------------------------------------------------------------------------------------
 
 
-def fold(alpha: ArrayLike, beta: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def fold(alpha: ArrayLike, beta: ArrayLike) -> tuple[Floats, Floats]:
     """The image of each point with α ≤ β and α + β ≤ 1; every region here looks the same from all four images."""
     return _fold(*arrays(alpha=alpha, beta=beta))
 
 
-def _fold(alpha: FloatArray, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _fold(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     above = alpha + beta > 1
     alpha, beta = np.where(above, 1 - alpha, alpha), np.where(above, 1 - beta, beta)
     return np.minimum(alpha, beta), np.maximum(alpha, beta)
 
 
-def images(alpha: ArrayLike, beta: ArrayLike) -> FloatArray:
+def images(alpha: ArrayLike, beta: ArrayLike) -> Floats:
     """The four images (α,β), (β,α), (1−α,1−β), (1−β,1−α) of each point: shape (..., 4, 2)."""
     alpha, beta = np.broadcast_arrays(*arrays(alpha=alpha, beta=beta))
     first = np.stack((alpha, beta, 1 - alpha, 1 - beta), axis=-1)
@@ -75,20 +73,20 @@ def images(alpha: ArrayLike, beta: ArrayLike) -> FloatArray:
     return np.stack((first, second), axis=-1)
 
 
-def contains(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> BoolArray:
+def contains(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Bools:
     """Whether (α, β) lies in R(ε, δ), boundary included."""
     alpha, beta, epsilon, delta = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta)
     return _contains(*_fold(alpha, beta), epsilon, delta)
 
 
-def in_layer(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> BoolArray:
+def in_layer(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Bools:
     """Whether (α, β) lies in R_s(ε, δ) = R(ε, δ) \\ R(sε, sδ)."""
     alpha, beta, epsilon, delta, s = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta, strength=strength)
     point = _fold(alpha, beta)
     return _contains(*point, epsilon, delta) & ~_contains(*point, s * epsilon, s * delta)
 
 
-def level(alpha: ArrayLike, beta: ArrayLike, delta: ArrayLike) -> FloatArray:
+def level(alpha: ArrayLike, beta: ArrayLike, delta: ArrayLike) -> Floats:
     """Least ε ≥ 0 with (α, β) ∈ R(ε, δ), infinite if there is none: max(0, log((1 − δ − β)/α)) for the folded point."""
     alpha, beta, delta = arrays(alpha=alpha, beta=beta, delta=delta)
     alpha, beta = _fold(alpha, beta)
@@ -100,7 +98,7 @@ def level(alpha: ArrayLike, beta: ArrayLike, delta: ArrayLike) -> FloatArray:
         return scalar(np.where(gap > 2 * alpha, far, np.log1p(excess / np.where(alpha > 0, alpha, 1.0))))
 
 
-def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """Largest s ∈ [0, 1] for which (α, β) is not inside R(sε, sδ): for a point of R(ε, δ), sup{s : (α, β) ∈ R_s(ε, δ)}.
 
     It solves e^{sε} α + sδ = 1 − β for the folded point. It is 0 on the line α + β = 1 (which is R(0, 0)), 1 on the
@@ -110,7 +108,7 @@ def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta:
     alpha, beta = _fold(alpha, beta)
     alpha, gap, epsilon, delta = np.broadcast_arrays(alpha, 1 - beta - alpha, epsilon, delta)
 
-    def reached(s: FloatArray) -> BoolArray:
+    def reached(s: Floats) -> Bools:
         return np.asarray(alpha * np.expm1(np.minimum(s * epsilon, 709.0)) + s * delta >= gap)
 
     return scalar(least(reached, 0.0, np.ones(gap.shape)))
@@ -119,43 +117,43 @@ def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta:
 # Area -----------------------------------------------------------------------------------------------------------------
 
 
-def corner(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def corner(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """x = (1 − δ)/(1 + e^ε), where the lower boundary meets the diagonal."""
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return (1 - delta) * _q(epsilon)
 
 
-def area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def area(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """|R(ε, δ)| = 1 − 2(1 − δ)²/(1 + e^ε) = δ(2 − δ) + (1 − δ)² tanh(ε/2)."""
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return delta * (2 - delta) + (1 - delta) ** 2 * np.tanh(epsilon / 2)
 
 
-def log_area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def log_area(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """log |R(ε, δ)|; −∞ at ε = δ = 0."""
     with np.errstate(divide="ignore"):
         return np.log(area(epsilon, delta))
 
 
-def layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> FloatArray:
+def layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Floats:
     """|R_s(ε, δ)| = 2 [(1 − sδ)²/(1 + e^{sε}) − (1 − δ)²/(1 + e^ε)]."""
     epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return (1 - s) * _q(s * epsilon) * _area_rate(epsilon, delta, s)
 
 
-def log_layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> FloatArray:
+def log_layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Floats:
     """log |R_s(ε, δ)|, also where the area is below the smallest float; −∞ at ε = δ = 0."""
     epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return np.log1p(-s) + _log_area_rate(epsilon, delta, s)
 
 
-def log_boundary_area(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def log_boundary_area(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """log of lim_{s→1} |R_s(ε, δ)|/(1 − s) = log [2(1 − δ) (2δ + (1 − δ) ε/(1 + e^{−ε}))/(1 + e^ε)]."""
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return _log_area_rate(epsilon, delta, np.ones(()))
 
 
-def quadrilateral(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> FloatArray:
+def quadrilateral(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Floats:
     """Vertices (0, 1−δ), (0, 1−sδ), (x_s, x_s), (x, x) of the first image of R_s(ε, δ): shape (..., 4, 2)."""
     epsilon, delta, s = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta, strength=strength))
     inner, outer = (1 - s * delta) * _q(s * epsilon), (1 - delta) * _q(epsilon)
@@ -169,7 +167,7 @@ def quadrilateral(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> 
 
 def layer_map(
     u: ArrayLike, v: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[Floats, Floats, Floats]:
     """(α, β, log Jacobian) of the bilinear map from (u, v) ∈ [0, 1]² onto the first quadrilateral, see the top."""
     u, v, epsilon, delta, s = arrays(u=u, v=v, epsilon=epsilon, delta=delta, strength=strength)
     inner, outer, drop = _edges(epsilon, delta, s)
@@ -179,7 +177,7 @@ def layer_map(
     return *_place(u, v, epsilon, delta, s), log_jacobian
 
 
-def cubature(epsilon: float, delta: float, strength: float, order: int) -> tuple[FloatArray, FloatArray]:
+def cubature(epsilon: float, delta: float, strength: float, order: int) -> tuple[Floats, Floats]:
     """Nodes (4 order², 2) and weights (4 order²,), which sum to |R_s(ε, δ)|, for integrals over R_s(ε, δ).
 
     Gauss–Legendre in the bilinear coordinates of each quadrilateral: exact for polynomials in (α, β) of total degree
@@ -200,7 +198,7 @@ def sample(
     strength: ArrayLike,
     size: int | tuple[int, ...],
     rng: np.random.Generator,
-) -> FloatArray:
+) -> Floats:
     """Exact uniform draws from R_s(ε, δ), shape (*size, 2); parameters broadcast to `size` as in NumPy's samplers."""
     epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return _sample(epsilon, delta, s, size, rng)
@@ -208,7 +206,7 @@ def sample(
 
 def sample_boundary(
     epsilon: ArrayLike, delta: ArrayLike, size: int | tuple[int, ...], rng: np.random.Generator
-) -> FloatArray:
+) -> Floats:
     """Draws from the limit of the uniform law on R_s(ε, δ) as s → 1: on the boundary of R(ε, δ), shape (*size, 2).
 
     The density along the boundary is proportional to the layer's local width.
@@ -217,9 +215,7 @@ def sample_boundary(
     return _sample(epsilon, delta, np.ones(()), size, rng)
 
 
-def _sample(
-    epsilon: FloatArray, delta: FloatArray, s: FloatArray, size: int | tuple[int, ...], rng: np.random.Generator
-) -> FloatArray:
+def _sample(epsilon: Floats, delta: Floats, s: Floats, size: int | tuple[int, ...], rng: np.random.Generator) -> Floats:
     """The Jacobian is linear in v, and in u given v: both are drawn by inverting a quadratic distribution function."""
     inner, outer, drop = _edges(epsilon, delta, s)
     at_axis, at_diagonal = delta * (inner + outer) / 2, drop * (1 - delta + delta * (1 - s) / 2)
@@ -247,23 +243,19 @@ def _sample(
     return np.take_along_axis(points, np.asarray(which)[..., None, None], axis=-2)[..., 0, :]
 
 
-def _draw_linear(
-    left: FloatArray, right: FloatArray, size: int | tuple[int, ...], rng: np.random.Generator
-) -> FloatArray:
+def _draw_linear(left: Floats, right: Floats, size: int | tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draws from the density on [0, 1] that is linear with values proportional to `left` at 0 and `right` at 1."""
     chance = 1 - rng.random(size)  # in (0, 1], so that the quotient below is never 0/0
     start = left / (left + right)
     return np.minimum(1.0, chance / (start + np.sqrt(start**2 + chance * (1 - 2 * start))))
 
 
-def _place(
-    u: FloatArray, v: FloatArray, epsilon: FloatArray, delta: FloatArray, s: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _place(u: Floats, v: Floats, epsilon: Floats, delta: Floats, s: Floats) -> tuple[Floats, Floats]:
     alpha = v * ((1 - u) * (1 - s * delta) * _q(s * epsilon) + u * (1 - delta) * _q(epsilon))
     return alpha, alpha + (1 - v) * (1 - delta + delta * (1 - s) * (1 - u))
 
 
-def _edges(epsilon: FloatArray, delta: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _edges(epsilon: Floats, delta: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
     """x_s/q(sε), x/q(sε) and (x_s − x)/((1 − s) q(sε)); all three have a limit at s = 1."""
     decay = (1 - s) * epsilon
     mean = np.where(decay > 0, -np.expm1(-decay) / np.where(decay > 0, decay, 1.0), 1.0)
@@ -273,29 +265,29 @@ def _edges(epsilon: FloatArray, delta: FloatArray, s: FloatArray) -> tuple[Float
     return inner, outer, delta + (1 - delta) * epsilon * mean / rest
 
 
-def _area_rate(epsilon: FloatArray, delta: FloatArray, s: FloatArray) -> FloatArray:
+def _area_rate(epsilon: Floats, delta: Floats, s: Floats) -> Floats:
     """|R_s|/((1 − s) q(sε))."""
     inner, _, drop = _edges(epsilon, delta, s)
     return 2 * ((1 - delta) * drop + delta * inner)
 
 
-def _log_area_rate(epsilon: FloatArray, delta: FloatArray, s: FloatArray) -> FloatArray:
+def _log_area_rate(epsilon: Floats, delta: Floats, s: Floats) -> Floats:
     """log of |R_s|/(1 − s)."""
     with np.errstate(divide="ignore"):
         return _log_q(s * epsilon) + np.log(_area_rate(epsilon, delta, s))
 
 
-def _contains(alpha: FloatArray, beta: FloatArray, epsilon: FloatArray, delta: FloatArray) -> BoolArray:
+def _contains(alpha: Floats, beta: Floats, epsilon: Floats, delta: Floats) -> Bools:
     """For a folded point; there β ≥ 1 − δ − e^ε α is the only bound that can fail."""
-    reach: FloatArray = np.exp(np.minimum(epsilon, 709.0)) * alpha
+    reach: Floats = np.exp(np.minimum(epsilon, 709.0)) * alpha
     return 1 - delta - beta <= reach
 
 
-def _q(t: FloatArray) -> FloatArray:
+def _q(t: Floats) -> Floats:
     """1/(1 + e^t) for t ≥ 0."""
-    decay: FloatArray = np.exp(-t)
+    decay: Floats = np.exp(-t)
     return decay / (1 + decay)
 
 
-def _log_q(t: FloatArray) -> FloatArray:
+def _log_q(t: Floats) -> Floats:
     return -t - np.log1p(np.exp(-t))

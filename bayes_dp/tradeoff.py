@@ -27,10 +27,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.checks import InputError, numbers, one_number, show, whole_number
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = [
     "ApproxDP",
@@ -58,7 +59,6 @@ __all__ = [
     "require_symmetric",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-9  # of the checks of a user's trade-off function
 _LARGEST_EXPONENT = 709.0  # exp of anything above 709.78 overflows
@@ -67,7 +67,7 @@ _SLOPE_NODES, _SLOPE_WEIGHTS = (_SLOPE_NODES + 1) / 2, _SLOPE_WEIGHTS / 2
 _SLOPE_SERIES = np.cumprod([1.0, *(-(2.0 * n + 1.0) for n in range(1, 9))])  # (−1)^n (2n + 1)!!
 
 
-def least(condition: Callable[[FloatArray], NDArray[np.bool_]], low: ArrayLike, high: ArrayLike) -> FloatArray:
+def least(condition: Callable[[Floats], Bools], low: ArrayLike, high: ArrayLike) -> Floats:
     """Least float64 x in [low, high] with `condition(x)`, elementwise, or `high` when it holds nowhere below `high`.
 
     `condition` turns from false to true once as x grows; 0 ≤ low ≤ high. Non-negative floats are ordered like their bit
@@ -82,15 +82,15 @@ def least(condition: Callable[[FloatArray], NDArray[np.bool_]], low: ArrayLike, 
     return reached.view(np.float64)
 
 
-def nonnegative(name: str, value: ArrayLike) -> FloatArray:
+def nonnegative(name: str, value: ArrayLike) -> Floats:
     return numbers(name, value, 0.0, math.inf, high_open=True)
 
 
-def fraction(name: str, value: ArrayLike) -> FloatArray:
+def fraction(name: str, value: ArrayLike) -> Floats:
     return numbers(name, value, 0.0, 1.0)
 
 
-def arrays(**values: ArrayLike) -> tuple[FloatArray, ...]:
+def arrays(**values: ArrayLike) -> tuple[Floats, ...]:
     """Each in the range that its name says, and all of shapes that broadcast."""
     found = tuple(
         nonnegative(name, value)
@@ -111,27 +111,27 @@ def _listed(items: Iterable[Any]) -> str:
     return f"{', '.join(most)} and {last}"
 
 
-def scalar(value: Any) -> FloatArray:
+def scalar(value: Any) -> Floats:
     """The array itself; a zero-dimensional one as a NumPy scalar, as NumPy's own functions return it."""
-    plain: FloatArray = value[()]
+    plain: Floats = value[()]
     return plain
 
 
 # Conversions: Gaussian ------------------------------------------------------------------------------------------------
 
 
-def log_delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+def log_delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
     """log of `delta_from_mu`, also where δ itself is below the smallest float."""
     return _log_delta_from_mu(*arrays(mu=mu, epsilon=epsilon))
 
 
-def delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+def delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
     """δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), the privacy profile of μ-GDP ([BW] Theorem 8; [DRS] Corollary 2.13)."""
     with np.errstate(under="ignore"):
         return np.exp(log_delta_from_mu(mu, epsilon))
 
 
-def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
+def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> Floats:
     """Least ε ≥ 0 for which μ-GDP implies (ε, δ)-DP: the inverse in ε of `delta_from_mu`; infinite at δ = 0 < μ."""
     mu, delta = np.broadcast_arrays(*arrays(mu=mu, delta=delta))
     with np.errstate(divide="ignore", over="ignore"):
@@ -141,7 +141,7 @@ def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
     return scalar(np.where((delta == 0) & (mu > 0), np.inf, epsilon))
 
 
-def mu_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def mu_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """The μ whose GDP curve passes through (ε, δ), the inverse in μ of `delta_from_mu`; infinite at δ = 1."""
     epsilon, delta = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta))
     with np.errstate(divide="ignore"):
@@ -151,17 +151,17 @@ def mu_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     return scalar(np.where(delta == 1, np.inf, mu))
 
 
-def advantage_from_mu(mu: ArrayLike) -> FloatArray:
+def advantage_from_mu(mu: ArrayLike) -> Floats:
     """2Φ(μ/2) − 1, the largest TPR − FPR under μ-GDP (`delta_from_mu` at ε = 0)."""
     return scalar(special.erf(nonnegative("mu", mu) / math.sqrt(8)))
 
 
-def mu_from_advantage(advantage: ArrayLike) -> FloatArray:
+def mu_from_advantage(advantage: ArrayLike) -> Floats:
     """2Φ^{-1}((1 + advantage)/2), the inverse of `advantage_from_mu`; infinite at 1."""
     return scalar(math.sqrt(8) * special.erfinv(fraction("advantage", advantage)))
 
 
-def _log_delta_from_mu(mu: FloatArray, epsilon: FloatArray) -> FloatArray:
+def _log_delta_from_mu(mu: Floats, epsilon: Floats) -> Floats:
     """With a = ε/μ − μ/2 and b = a + μ, e^ε φ(b) = φ(a), so δ = φ(a) (M(a) − M(b)) for Mills' ratio M = Φ(−x)/φ(x).
 
     For small μ the difference is the integral of −M' over [a, b], free of cancellation; for a < 0 the complement
@@ -183,12 +183,12 @@ def _log_delta_from_mu(mu: FloatArray, epsilon: FloatArray) -> FloatArray:
     return scalar(np.where(mu > 0, log_delta, -np.inf))
 
 
-def _mills(x: FloatArray) -> FloatArray:
+def _mills(x: Floats) -> Floats:
     """Φ(−x)/φ(x)."""
     return np.asarray(math.sqrt(math.pi / 2) * special.erfcx(x / math.sqrt(2)))
 
 
-def _mills_slope(x: FloatArray) -> FloatArray:
+def _mills_slope(x: Floats) -> Floats:
     """−M'(x) = 1 − x M(x), which is 1/x² − 3/x⁴ + 15/x⁶ − … for large x."""
     near, far = np.minimum(x, 25.0), 1 / np.maximum(x, 25.0) ** 2
     return np.where(x < 25, 1 - near * _mills(near), far * np.polynomial.polynomial.polyval(far, _SLOPE_SERIES))
@@ -197,13 +197,13 @@ def _mills_slope(x: FloatArray) -> FloatArray:
 # Conversions: (ε, δ) and Laplace --------------------------------------------------------------------------------------
 
 
-def advantage_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def advantage_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """(e^ε − 1 + 2δ)/(e^ε + 1) = δ + (1 − δ) tanh(ε/2), the largest TPR − FPR under (ε, δ)-DP ([KOV] Theorem 2.1)."""
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return delta + (1 - delta) * np.tanh(epsilon / 2)
 
 
-def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> FloatArray:
+def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> Floats:
     """Least ε ≥ 0 whose (ε, δ)-DP allows this advantage: log((1 + advantage − 2δ)/(1 − advantage)), 0 below δ."""
     advantage, delta = np.broadcast_arrays(*arrays(advantage=advantage, delta=delta))
     excess = np.maximum(advantage - delta, 0.0)
@@ -212,32 +212,32 @@ def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> FloatArray
     return scalar(np.where(excess > 0, epsilon, 0.0))
 
 
-def delta_from_laplace(mu: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+def delta_from_laplace(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
     """max(0, 1 − e^{(ε − μ)/2}), the profile of the Laplace mechanism, μ = sensitivity/scale ([BBG] Theorem 3)."""
     mu, epsilon = arrays(mu=mu, epsilon=epsilon)
     return np.maximum(0.0, -np.expm1(np.minimum(epsilon - mu, 0.0) / 2))
 
 
-def epsilon_from_laplace(mu: ArrayLike, delta: ArrayLike) -> FloatArray:
+def epsilon_from_laplace(mu: ArrayLike, delta: ArrayLike) -> Floats:
     """max(0, μ + 2 log(1 − δ)), the inverse in ε of `delta_from_laplace`."""
     mu, delta = arrays(mu=mu, delta=delta)
     with np.errstate(divide="ignore"):
         return scalar(np.maximum(0.0, mu + 2 * np.log1p(-delta)))
 
 
-def laplace_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def laplace_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """ε − 2 log(1 − δ), the largest Laplace μ that is (ε, δ)-DP; infinite at δ = 1."""
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     with np.errstate(divide="ignore"):
         return scalar(epsilon - 2 * np.log1p(-delta))
 
 
-def advantage_from_laplace(mu: ArrayLike) -> FloatArray:
+def advantage_from_laplace(mu: ArrayLike) -> Floats:
     """1 − e^{−μ/2}, the largest TPR − FPR against the Laplace mechanism."""
     return -np.expm1(-nonnegative("mu", mu) / 2)
 
 
-def laplace_from_advantage(advantage: ArrayLike) -> FloatArray:
+def laplace_from_advantage(advantage: ArrayLike) -> Floats:
     """−2 log(1 − advantage), the inverse of `advantage_from_laplace`; infinite at 1."""
     with np.errstate(divide="ignore"):
         return -2 * np.log1p(-fraction("advantage", advantage))
@@ -257,7 +257,7 @@ def compose_basic(epsilon: ArrayLike, delta: ArrayLike) -> tuple[float, float]:
     return float(epsilon.sum()), min(1.0, float(delta.sum()))
 
 
-def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon: ArrayLike) -> FloatArray:
+def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon: ArrayLike) -> Floats:
     """Least δ_total such that every k-fold adaptive composition of (ε, δ)-DP is (total_epsilon, δ_total)-DP.
 
     1 − δ_total = (1 − δ)^k (1 − Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{total + lε}) / (1 + e^ε)^k): [KOV] Theorem 3.3,
@@ -281,16 +281,16 @@ def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon:
 class TradeOffFunction(Protocol):
     """What every trade-off function offers; arrays of any shape in, the same shape out."""
 
-    def __call__(self, alpha: ArrayLike) -> FloatArray: ...
-    def inverse(self, y: ArrayLike) -> FloatArray: ...
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray: ...
-    def epsilon_at(self, delta: ArrayLike) -> FloatArray: ...
+    def __call__(self, alpha: ArrayLike) -> Floats: ...
+    def inverse(self, y: ArrayLike) -> Floats: ...
+    def delta_at(self, epsilon: ArrayLike) -> Floats: ...
+    def epsilon_at(self, delta: ArrayLike) -> Floats: ...
 
     def advantage(self) -> float:
         return float(self.delta_at(0.0))
 
 
-def approx_dp(alpha: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+def approx_dp(alpha: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """f_{ε,δ}(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)), that of (ε, δ)-DP ([DRS] Proposition 2.5)."""
     alpha, epsilon, delta = arrays(alpha=alpha, epsilon=epsilon, delta=delta)
     return _approx_dp(alpha, 1 - alpha, epsilon, delta)
@@ -307,19 +307,19 @@ class ApproxDP(TradeOffFunction):
         object.__setattr__(self, "epsilon", one_number("epsilon", self.epsilon, 0.0, math.inf, high_open=True))
         object.__setattr__(self, "delta", one_number("delta", self.delta, 0.0, 1.0))
 
-    def __call__(self, alpha: ArrayLike) -> FloatArray:
+    def __call__(self, alpha: ArrayLike) -> Floats:
         return approx_dp(alpha, self.epsilon, self.delta)
 
-    def inverse(self, y: ArrayLike) -> FloatArray:
+    def inverse(self, y: ArrayLike) -> Floats:
         y = fraction("y", y)
         return _approx_dp(1 - y, y, np.asarray(self.epsilon), np.asarray(self.delta))
 
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+    def delta_at(self, epsilon: ArrayLike) -> Floats:
         """δ + (1 − δ) (e^ε − e^{epsilon})_+ / (1 + e^ε), with ε and δ the mechanism's own."""
         shortfall = -np.expm1(np.minimum(nonnegative("epsilon", epsilon) - self.epsilon, 0.0))
         return scalar(self.delta + (1 - self.delta) / (1 + math.exp(-self.epsilon)) * np.maximum(shortfall, 0.0))
 
-    def epsilon_at(self, delta: ArrayLike) -> FloatArray:
+    def epsilon_at(self, delta: ArrayLike) -> Floats:
         delta = fraction("delta", delta)
         spread = (1 - self.delta) / (1 + math.exp(-self.epsilon))
         with np.errstate(divide="ignore"):
@@ -337,16 +337,16 @@ class Gaussian(TradeOffFunction):
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", one_number("mu", self.mu, 0.0, math.inf, high_open=True))
 
-    def __call__(self, alpha: ArrayLike) -> FloatArray:
+    def __call__(self, alpha: ArrayLike) -> Floats:
         return scalar(special.ndtr(-special.ndtri(fraction("alpha", alpha)) - self.mu))
 
-    def inverse(self, y: ArrayLike) -> FloatArray:
+    def inverse(self, y: ArrayLike) -> Floats:
         return scalar(special.ndtr(special.ndtri(fraction("y", y)) - self.mu))
 
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+    def delta_at(self, epsilon: ArrayLike) -> Floats:
         return delta_from_mu(self.mu, epsilon)
 
-    def epsilon_at(self, delta: ArrayLike) -> FloatArray:
+    def epsilon_at(self, delta: ArrayLike) -> Floats:
         return epsilon_from_mu(self.mu, delta)
 
 
@@ -362,21 +362,21 @@ class Laplace(TradeOffFunction):
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", one_number("mu", self.mu, 0.0, math.inf, high_open=True))
 
-    def __call__(self, alpha: ArrayLike) -> FloatArray:
+    def __call__(self, alpha: ArrayLike) -> Floats:
         alpha = fraction("alpha", alpha)
         return self._curve(alpha, 1 - alpha)
 
-    def inverse(self, y: ArrayLike) -> FloatArray:
+    def inverse(self, y: ArrayLike) -> Floats:
         y = fraction("y", y)
         return self._curve(1 - y, y)
 
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+    def delta_at(self, epsilon: ArrayLike) -> Floats:
         return delta_from_laplace(self.mu, epsilon)
 
-    def epsilon_at(self, delta: ArrayLike) -> FloatArray:
+    def epsilon_at(self, delta: ArrayLike) -> Floats:
         return epsilon_from_laplace(self.mu, delta)
 
-    def _curve(self, alpha: FloatArray, rest: FloatArray) -> FloatArray:
+    def _curve(self, alpha: Floats, rest: Floats) -> Floats:
         """f(α) with rest = 1 − α, given apart to keep a small one exact."""
         shrink = math.exp(-self.mu)
         steep = 1 - math.exp(min(self.mu, _LARGEST_EXPONENT)) * np.minimum(alpha, shrink / 2)
@@ -394,7 +394,7 @@ class TradeOff(TradeOffFunction):
     (`require_symmetric`). Absolute accuracy is about 1e-15.
     """
 
-    function: Callable[[FloatArray], Any]
+    function: Callable[[Floats], Any]
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -412,7 +412,7 @@ class TradeOff(TradeOffFunction):
                 i = int(np.argmax(excess))
                 raise InputError(f"a trade-off function must {rule}, which fails at f({alpha[i]:g}) = {beta[i]:g}")
 
-    def __call__(self, alpha: ArrayLike) -> FloatArray:
+    def __call__(self, alpha: ArrayLike) -> Floats:
         alpha = fraction("alpha", alpha)
         try:
             beta = numbers("function(alpha)", self.function(alpha))
@@ -426,11 +426,11 @@ class TradeOff(TradeOffFunction):
             raise InputError(f"function must be vectorised: given shape {alpha.shape}, it returned shape {beta.shape}")
         return scalar(beta)
 
-    def inverse(self, y: ArrayLike) -> FloatArray:
+    def inverse(self, y: ArrayLike) -> Floats:
         y = fraction("y", y)
         return scalar(least(lambda x: np.asarray(1 - self(x) >= y), np.zeros_like(y), 1.0))
 
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+    def delta_at(self, epsilon: ArrayLike) -> Floats:
         """Golden-section search in t = e^ε α: the objective is concave, at most −1 steep, and negative beyond t = 1."""
         shrink = np.exp(-nonnegative("epsilon", epsilon))
         low, high = np.zeros_like(shrink), np.ones_like(shrink)
@@ -441,7 +441,7 @@ class TradeOff(TradeOffFunction):
             low, high = np.where(rises, left, low), np.where(rises, high, right)
         return np.maximum(0.0, 1 - self(high * shrink) - high)
 
-    def epsilon_at(self, delta: ArrayLike) -> FloatArray:
+    def epsilon_at(self, delta: ArrayLike) -> Floats:
         delta = fraction("delta", delta)
         epsilon = least(lambda e: np.asarray(self.delta_at(e) <= delta), np.zeros_like(delta), 750.0)
         return scalar(np.where(epsilon < 750, epsilon, np.inf))  # e^{−750} is 0: no larger ε is told apart
@@ -478,13 +478,13 @@ def require_symmetric(f: TradeOffFunction) -> None:
         )
 
 
-def _grid() -> FloatArray:
+def _grid() -> Floats:
     """From 0 to 1, with points near to both."""
     small = np.logspace(-12, -3, 46)
     return np.unique(np.concatenate((np.linspace(0.0, 1.0, 1001), small, 1 - small)))
 
 
-def _approx_dp(alpha: FloatArray, rest: FloatArray, epsilon: FloatArray, delta: FloatArray) -> FloatArray:
+def _approx_dp(alpha: Floats, rest: Floats, epsilon: Floats, delta: Floats) -> Floats:
     """f_{ε,δ}(α) with rest = 1 − α, given apart to keep a small one exact."""
     steep = 1 - delta - np.exp(np.minimum(epsilon, _LARGEST_EXPONENT)) * alpha
     return np.maximum(0.0, np.maximum(steep, np.exp(-epsilon) * (rest - delta)))

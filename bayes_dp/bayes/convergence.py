@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.results.interop import ess, rhat
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["ConvergenceWarning", "convergence", "warn"]
 
-Floats = NDArray[np.float64]
 
 _RHAT = 1.01  # limits of Vehtari et al. (2021), "Rank-normalization, folding, and localization: an improved R̂"
 _ESS = 400.0

@@ -14,15 +14,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
 from bayes_dp.checks import InputError, show
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.workers import jax_must_run
 
 __all__ = ["DEFAULTS", "describe", "log_density", "parse", "prior_of", "support", "tails", "witnesses"]
 
-Floats = NDArray[np.float64]
 Tails = tuple[Callable[[float], float], Callable[[float], float]]
 
 #: parameter -> (default prior, the parameter's own range)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.attacks.scores import Choice, guess
 from bayes_dp.audits.choice import Lower
@@ -18,11 +17,9 @@ from bayes_dp.audits.one_run import lower_bounds as binomial_bounds
 from bayes_dp.calibrate.counts import draw_correct
 from bayes_dp.calibrate.mechanisms import Mechanism
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["at_delta", "bounds_of", "discounted", "shift_of", "simulated"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def bounds_of(lower: Lower, examples: int, made: Ints, correct: Ints, p: float) -> Floats:

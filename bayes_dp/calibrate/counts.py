@@ -13,16 +13,13 @@ and have the law of sorted scores exactly.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.attacks.scores import Sides
 from bayes_dp.calibrate.mechanisms import Mechanism
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["draw_above", "draw_correct"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def draw_correct(

@@ -8,15 +8,13 @@ which the audit's bound exceeds ε. This is the law that attains the exact p-val
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
 from bayes_dp.audits.choice import Lower
 from bayes_dp.audits.one_run import exact_p_value
+from bayes_dp.support.arrays import Ints
 
 __all__ = ["draw_at_once", "least_rejecting"]
-
-Ints = NDArray[np.int64]
 
 
 def least_rejecting(lower: Lower, examples: int, made: int, epsilon: float, p: float) -> int:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.attacks.scores import Bonferroni, Choice, Fixed, Split, Uncorrected
 from bayes_dp.audits.choice import Lower
@@ -26,10 +25,10 @@ from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
 from bayes_dp.calibrate.mechanisms import RESPONSES, SIZES, Mechanism, RandomizedResponse, mechanisms_for
 from bayes_dp.calibrate.result import Row, Task, row_of
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.support.arrays import Ints
 
 __all__ = ["DELTA", "f_dp_tasks", "one_run_tasks", "panoramia_tasks", "zero_run_tasks"]
 
-Ints = NDArray[np.int64]
 
 DELTA = 1e-5
 SPENT_DELTA = 1e-3  # where it is spent at once

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
+from bayes_dp.support.arrays import Floats
 from bayes_dp.tradeoff import (
     ApproxDP,
     Gaussian,
@@ -27,7 +27,6 @@ from bayes_dp.tradeoff import (
 
 __all__ = ["FEW", "MECHANISMS", "RESPONSES", "SIZES", "Mechanism", "Noise", "RandomizedResponse", "mechanisms_for"]
 
-Floats = NDArray[np.float64]
 
 SIZES = (200, 2000, 20_000)  # numbers of examples
 

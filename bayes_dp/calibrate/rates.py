@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.audits.intervals import accuracy, clopper_pearson, jeffreys, katz
@@ -23,12 +22,11 @@ from bayes_dp.calibrate.mechanisms import SIZES
 from bayes_dp.calibrate.result import Row, Task, row_of
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.bound import LowerBound
+from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.tradeoff import Gaussian, Laplace
 
 __all__ = ["RATE_DELTA", "RATE_METHODS", "attacks_on_border", "interval_tasks", "rate_bounds"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RATE_DELTA = 0.01  # where less would hardly show
 

@@ -12,14 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Row", "Study", "Task", "row_of"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.audits.compositional import charged_lower_bounds, gaussian_lower_bounds
@@ -43,12 +42,11 @@ from bayes_dp.audits.tampering import lower_bounds as bounds_of_kept
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
 from bayes_dp.calibrate.mechanisms import Noise, RandomizedResponse
 from bayes_dp.calibrate.result import Row, Task, row_of
+from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["ADVERSARIES", "SHIFTS", "Audits", "largest_rejected_epsilon", "shifted_tasks", "simulate"]
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 EXAMPLES, GUESSES = 400, 100
 DELTA = 1e-5

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.attacks.scores import Fixed
@@ -27,11 +26,9 @@ from bayes_dp.calibrate.guesses import DELTA
 from bayes_dp.calibrate.mechanisms import RandomizedResponse
 from bayes_dp.calibrate.rates import RATE_DELTA, RATE_METHODS, rate_bounds
 from bayes_dp.calibrate.result import Row, Task, row_of
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["wrong_pair_tasks"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def wrong_pair_tasks() -> Iterator[Task]:

@@ -13,17 +13,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["guessing"]
 
-Floats = NDArray[np.float64]
 
-
-def guessing(counts: ErrorCounts) -> tuple[Floats, NDArray[np.bool_]]:
+def guessing(counts: ErrorCounts) -> tuple[Floats, Bools]:
     """The p-value of every base that its attack guesses, and whether it was more often wrong than right, (n,) each."""
     columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
     rows = [tuple(int(value) for value in row) for row in zip(*columns, strict=True)]
@@ -43,5 +41,5 @@ def _p_value(x: int, n0: int, found: int, n1: int) -> float:
     return min(1.0, 2.0 * float(np.exp(log_weight).sum()))
 
 
-def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
+def _log_choose(n: int, k: Ints) -> Floats:
     return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))

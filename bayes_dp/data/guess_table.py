@@ -10,7 +10,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, one_number, seed_of, truth
 from bayes_dp.data.counts import ErrorCounts
@@ -29,6 +29,7 @@ from bayes_dp.data.table import (
     real_number,
     show,
 )
+from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
 from bayes_dp.support.text import Lines
 
@@ -85,9 +86,9 @@ class GuessTable:
     of learned propensities, `Propensity.table`, knows more than the name, see `source`.
     """
 
-    score: NDArray[np.float64]
-    member: NDArray[np.bool_]
-    propensity: NDArray[np.float64] | None
+    score: Floats
+    member: Bools
+    propensity: Floats | None
     base: tuple[str, ...] | None
     propensity_source: PropensitySource | Callable[[], PropensitySource]
 
@@ -168,7 +169,7 @@ class GuessTable:
         called = self.score >= least
         names, codes = self._bases() if truth("per_base", per_base) else (None, np.zeros(len(self), dtype=np.int64))
 
-        def tally(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        def tally(chosen: Bools) -> Ints:
             return np.bincount(codes[chosen], minlength=1 if names is None else len(names)).astype(np.int64)
 
         positives, negatives = tally(self.member), tally(~self.member)
@@ -317,7 +318,7 @@ class GuessTable:
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
 
-    def _rows(self, rows: NDArray[np.intp]) -> GuessTable:
+    def _rows(self, rows: Indices) -> GuessTable:
         return self._new(
             {
                 "score": self.score[rows],
@@ -328,7 +329,7 @@ class GuessTable:
             }
         )
 
-    def _bases(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    def _bases(self) -> tuple[tuple[str, ...], Ints]:
         """The k different labels in the order of their first appearance, and the place among them, shape (n,)."""
         if self.base is None:
             raise InputError("base must be given to tell the examples of different bases apart, not None")
@@ -362,7 +363,7 @@ def _checked(table: Table) -> dict[str, Any]:
     return fields | {"base": labels(table, "base", n, "example"), "propensity_source": _source(table, n)}
 
 
-def _score(table: Table) -> NDArray[np.float64]:
+def _score(table: Table) -> Floats:
     """The scores, or losses with the other sign; shape () or (n,)."""
     if "loss" not in table.columns:
         return _column(table, "score", _SCORE, lambda x: ~np.isnan(x))
@@ -392,9 +393,9 @@ def _column(
     table: Table,
     column: str,
     wanted: str,
-    good: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+    good: Callable[[Floats], Bools],
     truths: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """A copy of a column as float64, shape () or (n,), of which all elements are `good`, and none is NaN.
 
     Text is not accepted, and truth values only with `truths`.

@@ -29,6 +29,7 @@ from bayes_dp.data.table import (
     real_number,
     show,
 )
+from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.once import once
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ class LossTable:
     all bases, for example if one model without any of the examples serves them all: `split` keeps columns together.
     """
 
-    without: NDArray[np.float64]
-    with_: NDArray[np.float64]
+    without: Floats
+    with_: Floats
     base: tuple[str, ...] | None
 
     def __init__(self, without: ArrayLike, with_: ArrayLike, base: ArrayLike | None = None) -> None:
@@ -148,7 +149,7 @@ class LossTable:
         """
         share = one_number("fraction", fraction, 0, 1, low_open=True, high_open=True)
         rng = np.random.default_rng(seed_of(seed))
-        drawn: dict[int, NDArray[np.bool_]] = {}
+        drawn: dict[int, Bools] = {}
         for n in (self.without.shape[1], self.with_.shape[1]):
             first = round(share * n)
             if not 0 < first < n:
@@ -199,7 +200,7 @@ class LossTable:
         without, with_ = self.without.shape[1], self.with_.shape[1]
         return f"LossTable: {bases}, {without} runs without and {with_} with the example{each}"
 
-    def _arrays(self) -> dict[str, NDArray[np.float64]]:
+    def _arrays(self) -> dict[str, Floats]:
         return {"without": self.without, "with_": self.with_}
 
     @classmethod
@@ -245,7 +246,7 @@ def _checked(without: Any, with_: Any, base: Any, title: Callable[[str], str]) -
     return losses | {"base": names}
 
 
-def _numeric(value: Any, name: str) -> NDArray[np.float64]:
+def _numeric(value: Any, name: str) -> Floats:
     """A copy as float64 of any shape; -0.0 becomes 0.0, its equal. Masked elements become NaN."""
     try:
         array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
@@ -347,7 +348,7 @@ def _long_form(table: Table) -> dict[str, Any]:
     bases, base = _codes(labels(table, "base", n, "loss"), n)
     named = labels(table, "run", n, "loss")
     runs, run = _codes(named, n)
-    losses: dict[str, NDArray[np.float64]] = {}
+    losses: dict[str, Floats] = {}
     for field, side, words in zip(("without", "with_"), (False, True), _SIDES, strict=True):
         rows = np.flatnonzero(member == side)
         rows = rows[np.lexsort((run[rows], base[rows]))]  # stable: the order of the rows where there are no run labels
@@ -366,9 +367,9 @@ def _long_form(table: Table) -> dict[str, Any]:
 
 def _same_runs(
     table: Table,
-    base: NDArray[np.intp],
-    run: NDArray[np.intp],
-    rows: NDArray[np.intp],
+    base: Indices,
+    run: Indices,
+    rows: Indices,
     names: tuple[Sequence[str], Sequence[str]],
     side: str,
 ) -> None:
@@ -386,7 +387,7 @@ def _same_runs(
             )
 
 
-def _members(table: Table, n: int) -> NDArray[np.bool_]:
+def _members(table: Table, n: int) -> Bools:
     """The column of truths, as booleans of shape (n,)."""
     cells = np.asarray(table.columns["member"], dtype=object)
     if cells.shape != (n,):
@@ -398,7 +399,7 @@ def _members(table: Table, n: int) -> NDArray[np.bool_]:
     return np.array(found, dtype=np.bool_)
 
 
-def _codes(names: Sequence[str] | None, n: int) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+def _codes(names: Sequence[str] | None, n: int) -> tuple[tuple[str, ...], Indices]:
     """The different labels in the order of their first appearance, and the place among them of each, shape (n,)."""
     if names is None:
         return ("0",), np.zeros(n, dtype=np.intp)

@@ -24,16 +24,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["Curve", "Rate", "RateAt"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ class Curve:
     confidence: float
 
     @classmethod
-    def of(cls, score: Floats, member: NDArray[np.bool_], confidence: float = 0.95) -> Curve:
+    def of(cls, score: Floats, member: Bools, confidence: float = 0.95) -> Curve:
         """Of scores and memberships of shape (n,), with both kinds of examples among them."""
         confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
         if member.all() or not member.any():

@@ -17,15 +17,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.bayes import priors
 from bayes_dp.region import level, log_layer_area, strength_level
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["limit_width"]
 
-Floats = NDArray[np.float64]
 
 _NEAREST, _FARTHEST = 1e-9, 1e6
 _NODES = (700, 260)  # in ε and in s

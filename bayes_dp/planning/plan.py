@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.exact.posterior import ExactPosterior, exact
 from bayes_dp.bayes.question import Question, Strength, ask
@@ -22,12 +21,12 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.planning.limit import limit_width
 from bayes_dp.planning.result import Plan, Row, Way
 from bayes_dp.planning.simulated import Experiment, Simulated
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.workers import pool
 
 __all__ = ["plan"]
 
-Floats = NDArray[np.float64]
 
 _WAYS: tuple[Way, ...] = ("challenges", "bases")
 _IN_VAIN = 4.0  # times the challenges are shown, where not even their limit is enough

@@ -10,13 +10,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from bayes_dp.checks import InputError, is_one_of, one_number
 from bayes_dp.checks import show as shown
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Lines, columns
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Needed", "Plan", "Row", "Way"]
 
 Way = Literal["challenges", "bases"]
-Floats = NDArray[np.float64]
 
 _COLUMNS = ("way", "times", "bases", "negatives", "positives", "runs", "low", "median", "high", "assured", "share")
 

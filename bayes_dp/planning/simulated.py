@@ -13,7 +13,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.exact.posterior import ExactPosterior
@@ -21,11 +20,9 @@ from bayes_dp.bayes.question import Question
 from bayes_dp.checks import one_number, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import sample
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["Experiment", "Simulated"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

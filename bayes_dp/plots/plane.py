@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.attacks.lira import Curve
@@ -28,6 +27,7 @@ from bayes_dp.plots.style import (
     posterior_of,
 )
 from bayes_dp.region import corner
+from bayes_dp.support.arrays import Floats
 from bayes_dp.tradeoff import approx_dp
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["roc_plane", "tradeoff"]
 
-Floats = NDArray[np.float64]
 
 _SHADES = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # probabilities of the nested bands
 _OPACITY = 0.13

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.checks import InputError, is_one_of
 from bayes_dp.data.table import show
 from bayes_dp.propensity import logistic
 from bayes_dp.propensity.splits import balanced_parts
+from bayes_dp.support.arrays import Bools, Floats, Indices
 
 __all__ = [
     "EDGE",
@@ -39,9 +39,6 @@ __all__ = [
     "with_states",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-Bools = NDArray[np.bool_]
 Calibration = Literal["platt", "isotonic", "none"]
 
 INNER = 5
@@ -55,13 +52,13 @@ class Task:
 
     x: Floats  # (N, d)
     member: Bools
-    unit: Ints  # rows of one unit are never parted
-    fold: Ints
-    inner: Ints
+    unit: Indices  # rows of one unit are never parted
+    fold: Indices
+    inner: Indices
     targets: tuple[int, ...]
     n: int
 
-    def training(self, target: int) -> Ints:
+    def training(self, target: int) -> Indices:
         """The rows that the classifier of a target is fitted on."""
         return np.flatnonzero(self.fold != target)
 
@@ -78,7 +75,7 @@ class Task:
 
 
 def task(
-    x: Floats, member: Bools, unit: Ints, folds: int, seed: np.random.SeedSequence, train_from: int | None = None
+    x: Floats, member: Bools, unit: Indices, folds: int, seed: np.random.SeedSequence, train_from: int | None = None
 ) -> Task:
     """Rows with random folds, or with `train_from` the number of the first row that is training data only."""
     rng = np.random.default_rng(seed)
@@ -204,7 +201,7 @@ class Classifier:
             complaints.update({_complaint(each) for each in caught})
         return Fitted(np.clip(values, EDGE, 1 - EDGE), complaints)
 
-    def _model(self, inner: Ints, state: int) -> Any:
+    def _model(self, inner: Indices, state: int) -> Any:
         from sklearn.calibration import CalibratedClassifierCV
 
         model = with_states(self.estimator, state)

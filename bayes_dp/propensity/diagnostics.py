@@ -7,14 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.data.roc import Curve
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["Bin", "Diagnostics", "area_under_curve", "diagnose"]
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 BINS = 10
 EDGES = (0.1, 0.05, 0.01, 0.001)

@@ -26,6 +26,7 @@ from bayes_dp.data.files import read_text
 from bayes_dp.data.npy import npy_header
 from bayes_dp.data.parquet import parquet_frame
 from bayes_dp.data.table import MEMBER_CELLS, is_number, is_one_line, plain, show
+from bayes_dp.support.arrays import Bools, Floats, Indices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +47,13 @@ class Features:
     """The features of n examples: `numbers` (n, p) under their `names`, and for each name in `texts` n texts."""
 
     names: tuple[str, ...]
-    numbers: NDArray[np.float64]
+    numbers: Floats
     texts: Mapping[str, NDArray[np.str_]]
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def matrix(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    def matrix(self) -> tuple[tuple[str, ...], Floats]:
         """Names and values (n, d) of all columns; of a text with k values there are k, or one if k is 2."""
         names, columns = list(self.names), [self.numbers]
         for name, column in self.texts.items():
@@ -133,7 +134,7 @@ class Columns:
         assert self.frame is not None
         return self.frame.iloc[:, self.headings.index(heading)].to_numpy()
 
-    def rows(self, chosen: NDArray[np.intp]) -> Columns:
+    def rows(self, chosen: Indices) -> Columns:
         """The chosen rows in this order."""
         frame = None if self.frame is None else self.frame.iloc[chosen]
         array = None if self.array is None else self.array[chosen]
@@ -174,7 +175,7 @@ def open_columns(path: str | os.PathLike[str], texts: Sequence[str] = ()) -> Col
     raise InputError(f"{show(name)} must end in .npy, .csv, .tsv, .txt or .parquet, not {show(suffix)}")
 
 
-def memberships(values: Any, n: int, name: str = "member", place: Place | None = None) -> NDArray[np.bool_]:
+def memberships(values: Any, n: int, name: str = "member", place: Place | None = None) -> Bools:
     """Who is a member, shape (n,), from truth values, 1 and 0, or texts such as true, yes, in."""
     cells = np.asarray(values)
     if cells.shape != (n,):
@@ -189,7 +190,7 @@ def memberships(values: Any, n: int, name: str = "member", place: Place | None =
     return np.array(read, dtype=np.bool_)
 
 
-def unit_codes(groups: Any, n: int) -> NDArray[np.intp]:
+def unit_codes(groups: Any, n: int) -> Indices:
     """A whole number from 0 for each group, shape (n,); without groups every example is one."""
     if groups is None:
         return np.arange(n)
@@ -242,7 +243,7 @@ def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequen
         raise InputError(f"{what} must hold at most {MAX_COLUMNS} columns, not {len(headings)}")
     if unknown := [column for column in categories if column not in headings]:
         raise InputError(f"{what}: there is no column {show(unknown[0])}, which is named as categories")
-    numbers: dict[str, NDArray[np.float64]] = {}
+    numbers: dict[str, Floats] = {}
     texts: dict[str, NDArray[np.str_]] = {}
     for k, heading in enumerate(headings):
         if not is_one_line(heading) or len(heading) > MAX_LETTERS:
@@ -267,9 +268,7 @@ def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequen
     return _checked(tuple(numbers), matrix, texts, place, "features")
 
 
-def _texts(
-    cells: NDArray[Any], missing: NDArray[np.bool_], heading: str, place: Place, meant: bool
-) -> NDArray[np.str_]:
+def _texts(cells: NDArray[Any], missing: Bools, heading: str, place: Place, meant: bool) -> NDArray[np.str_]:
     """The texts of a column; whole numbers and truth values may be among them, as pandas has categories of any kind,
     and other numbers where categories are `meant`."""
     kinds = (str, bool, np.bool_, int, np.integer, *((float, np.floating) if meant else ()))
@@ -317,7 +316,7 @@ def _no_spoilt_numbers(texts: NDArray[np.str_], heading: str, place: Place) -> N
 
 
 def _checked(
-    names: tuple[str, ...], numbers: NDArray[np.float64], texts: dict[str, NDArray[np.str_]], place: Place, what: str
+    names: tuple[str, ...], numbers: Floats, texts: dict[str, NDArray[np.str_]], place: Place, what: str
 ) -> Features:
     if not len(numbers) or not (names or texts):
         raise InputError(f"{what} must hold at least one example and one feature, not {numbers.shape}")

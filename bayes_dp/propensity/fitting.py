@@ -22,6 +22,7 @@ from bayes_dp.propensity.diagnostics import area_under_curve, diagnose
 from bayes_dp.propensity.features import Features, as_features, memberships, unit_codes
 from bayes_dp.propensity.result import Origin, Propensity
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["fit", "known"]
 
@@ -131,8 +132,8 @@ def known(values: ArrayLike, member: ArrayLike) -> Propensity:
 
 
 def _with_training(
-    given: Features, truth: NDArray[np.bool_], categories: Sequence[str], groups: Any, training: tuple[Any, ...]
-) -> tuple[Features, NDArray[np.bool_], Any]:
+    given: Features, truth: Bools, categories: Sequence[str], groups: Any, training: tuple[Any, ...]
+) -> tuple[Features, Bools, Any]:
     """Features, members and groups of the examples and, below them, of the training data."""
     if not isinstance(training, tuple | list) or len(training) not in (2, 3):
         raise InputError("training must be a tuple (features, member) or (features, member, groups)")
@@ -150,12 +151,12 @@ def _with_training(
     return given.above(others), np.concatenate([truth, members]), labels
 
 
-def _both(member: NDArray[np.bool_], name: str) -> None:
+def _both(member: Bools, name: str) -> None:
     if member.all() or not member.any():
         raise InputError(f"{name} must have members and non-members, but all {len(member)} are the same")
 
 
-def _shares(member: NDArray[np.bool_], training: NDArray[np.bool_]) -> tuple[str, ...]:
+def _shares(member: Bools, training: Bools) -> tuple[str, ...]:
     here, there = float(member.mean()), float(training.mean())
     error = (here * (1 - here) / len(member) + there * (1 - there) / len(training)) ** 0.5
     if abs(here - there) <= _SHARES_DIFFER * error:
@@ -180,9 +181,7 @@ def _few(job: Task, columns: int) -> tuple[str, ...]:
     )
 
 
-def _overlap(
-    values: NDArray[np.float64], member: NDArray[np.bool_], names: tuple[str, ...], matrix: Any
-) -> tuple[str, ...]:
+def _overlap(values: Floats, member: Bools, names: tuple[str, ...], matrix: Any) -> tuple[str, ...]:
     """A warning that names how many examples have lost overlap; an error if it is lost for all of a side."""
     lost = np.minimum(values, 1 - values) < OVERLAP
     whole = "" if not lost[member].all() else "member" if not lost[~member].all() else "example"
@@ -206,7 +205,7 @@ def _overlap(
     )
 
 
-def _culprit(names: tuple[str, ...], matrix: Any, member: NDArray[np.bool_]) -> str:
+def _culprit(names: tuple[str, ...], matrix: Any, member: Bools) -> str:
     """The feature that tells them apart best by itself, if it nearly does."""
     if not names:
         return ""
@@ -217,7 +216,7 @@ def _culprit(names: tuple[str, ...], matrix: Any, member: NDArray[np.bool_]) -> 
     return f" (the feature {show(names[best])} alone has an AUC of {max(areas[best], 1 - areas[best]):.3f})"
 
 
-def _digest(features: str, member: NDArray[np.bool_], other: NDArray[Any]) -> str:
+def _digest(features: str, member: Bools, other: NDArray[Any]) -> str:
     content = hashlib.sha256(features.encode())
     content.update(member.astype("u1").tobytes())
     content.update(np.ascontiguousarray(other).astype("<f8").tobytes())

@@ -20,15 +20,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.propensity.cross_fitting import Classifier, Logistic, standardised, with_states
 from bayes_dp.propensity.result import Origin
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["Linear", "linear"]
 
-Floats = NDArray[np.float64]
 
 _NONE = 1e-10  # size of a direction, relative to the largest one
 
@@ -43,7 +42,7 @@ class Linear:
 
     audited: Floats
     learned_from: Floats
-    member: NDArray[np.bool_]
+    member: Bools
     of: str
     invalid: str = ""
 

@@ -19,12 +19,12 @@ coefficients even where members and non-members are separated (Firth, "Bias redu
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
+
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["firth", "fit", "log_likelihood", "most_likely", "platt"]
 
-Floats = NDArray[np.float64]
 
 _STEPS = 100
 _NEAR = 1e-7  # of the squared Newton decrement: the step that starts below it ends at about its square
@@ -33,7 +33,7 @@ _ROUNDS = 50  # of Firth's weights
 _STILL = 1e-3  # change of the log-odds in the last of them
 
 
-def fit(x: Floats, member: NDArray[np.bool_], start: Floats | None = None) -> Floats:
+def fit(x: Floats, member: Bools, start: Floats | None = None) -> Floats:
     """β and then b, shape (d + 1,), from features (n, d + 1) of about unit size, of which the last is 1 for b."""
     mean = x.mean(axis=0)
     spread = np.maximum((x * x).mean(axis=0) - mean**2, 0.0)
@@ -43,7 +43,7 @@ def fit(x: Floats, member: NDArray[np.bool_], start: Floats | None = None) -> Fl
     return _newton(x, member.astype(np.float64), np.ones(len(x)), spread, beta)
 
 
-def platt(f: Floats, member: NDArray[np.bool_]) -> tuple[float, float]:
+def platt(f: Floats, member: Bools) -> tuple[float, float]:
     """Slope a and intercept b, from decision values of shape (n,)."""
     members, others = int(member.sum()), int((~member).sum())
     targets = np.where(member, (members + 1) / (members + 2), 1 / (others + 2))
@@ -54,19 +54,19 @@ def platt(f: Floats, member: NDArray[np.bool_]) -> tuple[float, float]:
     return float(a / scale), float(b)
 
 
-def log_likelihood(x: Floats, member: NDArray[np.bool_], beta: Floats) -> float:
+def log_likelihood(x: Floats, member: Bools, beta: Floats) -> float:
     """ℓ(β) for x as in `fit`."""
     f = x @ beta
     return float(np.sum(np.where(member, f, 0.0) - np.logaddexp(0.0, f)) - 0.5 * _KAPPA * beta @ beta)
 
 
-def most_likely(x: Floats, member: NDArray[np.bool_], start: Floats, tilt: Floats | None = None) -> Floats:
+def most_likely(x: Floats, member: Bools, start: Floats, tilt: Floats | None = None) -> Floats:
     """The maximum of ℓ(β) + tilt·β over β (d + 1,), for x as in `fit`."""
     ridge = np.full(x.shape[1], _KAPPA)
     return _newton(x, member.astype(np.float64), np.ones(len(x)), ridge, start, tilt)
 
 
-def firth(x: Floats, member: NDArray[np.bool_]) -> Floats:
+def firth(x: Floats, member: Bools) -> Floats:
     """The maximum of ℓ(β) + ½ log det I(β), (d + 1,), with the information I = Σ_i p_i (1 − p_i) x_i x_iᵀ + κ."""
     ridge, beta = np.full(x.shape[1], _KAPPA), np.zeros(x.shape[1])
     for _ in range(_ROUNDS):

@@ -17,6 +17,7 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.parsing import file_table
 from bayes_dp.data.table import MEMBER_HEADINGS, Layout, labels, plain, show
 from bayes_dp.propensity.features import Columns, Features, memberships, open_columns
+from bayes_dp.support.arrays import Indices
 
 __all__ = ["Matched", "chosen_columns", "matched", "notes_on_columns"]
 
@@ -102,7 +103,7 @@ def notes_on_columns(held: Columns, features: Sequence[str], apart: Sequence[str
     return (f"Columns of {held.name} that were not taken for features: {names}.",)
 
 
-def _joined(ids: Sequence[str], scores: str, held: Columns, key: str) -> tuple[NDArray[np.intp], int]:
+def _joined(ids: Sequence[str], scores: str, held: Columns, key: str) -> tuple[Indices, int]:
     """The row of each example, (n,), and how many rows are left over."""
     row_of: dict[str, int] = {}
     for row, cell in enumerate(held.column(key).tolist()):

@@ -21,14 +21,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.propensity import logistic
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["Regression", "regression"]
 
-Floats = NDArray[np.float64]
 
 _NEAR = 1e-3  # relative error of the root of Λ
 _STEPS = 60
@@ -39,7 +38,7 @@ class Regression:
     """A logistic regression of memberships (N,) on features (N, d) of unit size, of which the last is 1."""
 
     x: Floats
-    member: NDArray[np.bool_]
+    member: Bools
     best: Floats  # θ̂, (d,)
     highest: float  # ℓ(θ̂)
     centre: Floats  # θ°, (d,)
@@ -81,7 +80,7 @@ class Regression:
         return np.asarray(scaled.T @ scaled + 1e-9 * np.eye(self.x.shape[1]))
 
 
-def regression(x: Floats, member: NDArray[np.bool_]) -> Regression:
+def regression(x: Floats, member: Bools) -> Regression:
     """The estimates θ̂ and θ°."""
     centre = logistic.firth(x, member)
     best = logistic.most_likely(x, member, centre)

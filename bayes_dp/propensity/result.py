@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.audits.zero_run import ESTIMATED
 from bayes_dp.checks import InputError, one_number
@@ -21,6 +21,7 @@ from bayes_dp.propensity.cross_fitting import Classifier, Fitted, Logistic, Task
 from bayes_dp.propensity.diagnostics import Diagnostics
 from bayes_dp.propensity.falsification import Falsification, falsify
 from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.text import Lines, columns
 
 __all__ = ["Origin", "Propensity"]
@@ -33,7 +34,7 @@ class Origin:
     task: Task
     learner: Logistic | Classifier
     first: Fitted
-    features: NDArray[np.float64]  # (N, d), as they were before the learner's preparation
+    features: Floats  # (N, d), as they were before the learner's preparation
     seed: int
 
 
@@ -44,9 +45,9 @@ class Propensity:
     `fold` is the fold of each example: its propensity comes from a classifier that was fitted on other folds only.
     """
 
-    values: NDArray[np.float64]
-    member: NDArray[np.bool_]
-    fold: NDArray[np.intp]
+    values: Floats
+    member: Bools
+    fold: Indices
     diagnostics: Diagnostics
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -88,7 +89,7 @@ class Propensity:
             test=outcome | {"statement": tested.statement()},
         )
 
-    def inside(self, edge: float) -> NDArray[np.bool_]:
+    def inside(self, edge: float) -> Bools:
         """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
         return np.minimum(self.values, 1 - self.values) >= one_number("edge", edge, 0.0, 0.5)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bayes_dp.support.arrays import Bools, Indices
 
 __all__ = ["balanced_parts"]
 
-Ints = NDArray[np.intp]
 
-
-def balanced_parts(unit: Ints, member: NDArray[np.bool_], parts: int, rng: np.random.Generator) -> Ints:
+def balanced_parts(unit: Indices, member: Bools, parts: int, rng: np.random.Generator) -> Indices:
     """The part, from 0 to `parts` − 1, of each of n examples, shape (n,); all of one unit are in one part.
 
     Of members and of non-members each part gets an equal share, up to one example where every example is a unit.

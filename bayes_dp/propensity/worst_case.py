@@ -27,16 +27,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.audits.propensity_bounds import Form, Parameter, bounds_for_propensities
 from bayes_dp.propensity.cross_fitting import EDGE
 from bayes_dp.propensity.region import Regression
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["Guessed", "Terms", "best_of_least", "least_bound"]
 
-Floats = NDArray[np.float64]
 
 _ROUNDS = 8
 _SHARES = (1.0, 0.5, 0.25, 0.125)  # of the way, which are tried
@@ -51,8 +50,8 @@ class Guessed:
     """
 
     x: Floats
-    called: NDArray[np.bool_]
-    right: NDArray[np.bool_]
+    called: Bools
+    right: Bools
     uniform: Floats
     examples: int
     level: float

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.estimate import estimate
@@ -19,10 +18,10 @@ from bayes_dp.bayes.question import Strength
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import psis
 from bayes_dp.results.posterior import Posterior
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Variation", "variations"]
 
-Floats = NDArray[np.float64]
 
 _PRIORS: dict[str, dict[str | None, str]] = {  # parameter -> prior, None for the default, and what it says in words
     "epsilon": {

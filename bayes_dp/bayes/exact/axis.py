@@ -22,15 +22,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.exact.quadrature import RIM, Modes, resolve
 from bayes_dp.checks import InputError
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Axis", "Coordinate", "Focus", "axis_of"]
 
-Floats = NDArray[np.float64]
 
 _SCALE = 2.0  # of the plain coordinate on an infinite range
 _MASS = 1e-5  # by which the mass of a prior may differ from one

@@ -12,15 +12,13 @@ from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.exact.beta_tables import log_norm
 from bayes_dp.beta import log_density
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["Slices", "WeightedDensities", "log_slices", "upper_bound"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _DROP = 34.0  # nats below the mode at which the integrand is cut: a relative error of e^-34 = 2e-15
 _EDGE = 1e-12  # the ends of an interval are looked at this far (relatively) inside
@@ -65,7 +63,7 @@ class Slices:
     def __len__(self) -> int:
         return len(self.k)
 
-    def take(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> Slices:
+    def take(self, index: Ints | Bools) -> Slices:
         return Slices(*(values[index] for values in vars(self).values()))
 
     @staticmethod

@@ -9,15 +9,13 @@ deviation of logit(y) under the Beta law. Left of the grid log F is linear in lo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.beta import log_density, log_peak
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["BetaTails", "log_norm", "quintics"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NODES = 512
 _PART = 500  # tables made at once, to bound memory

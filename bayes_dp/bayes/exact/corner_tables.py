@@ -10,16 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import interpolate
 
 from bayes_dp.bayes.exact.beta_tables import quintics
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["CornerTable"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NODES = 112  # in e to begin with, doubled for bases that need it
 _MOST_NODES = 16 * _NODES
@@ -110,14 +108,14 @@ class CornerTable:
         return rest
 
     def _add(
-        self, corner: int, bases: Ints, first: Floats, step: Floats, d: Floats, values: Floats, done: NDArray[np.bool_]
+        self, corner: int, bases: Ints, first: Floats, step: Floats, d: Floats, values: Floats, done: Bools
     ) -> None:
         if done.any():
             pieces = _splines(values[done])
             group = _Group(bases[done], first[done], step[done], d, pieces, values.shape[1] - 1)
             self._groups[corner].append(group)
 
-    def __call__(self, epsilon: Floats, delta: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    def __call__(self, epsilon: Floats, delta: Floats) -> tuple[Floats, Bools]:
         """See `MarginalLikelihood.corners`: (1, …) -> (2, u, …)."""
         odds = np.full((2, self._level.shape[2], *epsilon.shape[1:]), 2 * _NOTHING)
         spread = (-1, *(1,) * (epsilon.ndim - 1))

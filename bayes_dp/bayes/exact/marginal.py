@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.bayes.exact.beta_integrals import Slices, WeightedDensities, log_slices, upper_bound
@@ -23,13 +22,11 @@ from bayes_dp.bayes.exact.beta_tables import BetaTails, log_norm
 from bayes_dp.beta import log_peak
 from bayes_dp.region import log_boundary_area, log_layer_area
 from bayes_dp.support.arithmetic import underflow_is_zero
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["CornerFunction", "MarginalLikelihood"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-Bools = NDArray[np.bool_]
 #: ε and δ (1, …) -> the small one of log P and log(1-P), and whether it is the complement; both (2, u, …)
 CornerFunction = Callable[[Floats, Floats], tuple[Floats, Bools]]
 
@@ -209,7 +206,7 @@ class MarginalLikelihood:
         densities = WeightedDensities(*(np.concatenate(parts) for parts in zip(*weights, strict=True)))
         return np.asarray(np.logaddexp.reduce(log_slices(densities, everything).reshape(4, -1), axis=0))
 
-    def _slices(self, base: Ints, epsilon: Floats, delta: Floats, corner: int) -> tuple[Slices, NDArray[np.bool_]]:
+    def _slices(self, base: Ints, epsilon: Floats, delta: Floats, corner: int) -> tuple[Slices, Bools]:
         """The three slices of one corner: a < x*, x* < a < 1-δ, and a > 1-δ (for the complement only)."""
         n0, n1 = self._n0[base], self._n1[base]
         x = self._x[base] if corner == 0 else n0 - self._x[base]

@@ -14,11 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
+
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["ORDER", "RIM", "Cells", "Panels", "Piecewise", "integrate", "resolve"]
 
-Floats = NDArray[np.float64]
 
 ORDER = 10  # nodes of a cell along an axis
 # Gauss-Lobatto nodes: the ends are among them, so that a cliff next to an end cannot hide between the nodes.
@@ -143,7 +143,7 @@ class Piecewise:
         x = 2 * (u - low) / (high - low) - 1
         return np.clip(self.cumulative[panel] + self._below(panel, x) * (high - low), 0.0, 1.0)
 
-    def _below(self, panel: NDArray[np.int64], x: Floats) -> Floats:
+    def _below(self, panel: Ints, x: Floats) -> Floats:
         """∫ of the panel's series from -1 to x, in units of the panel's length."""
         vander = legendre.legvander(x, ORDER).reshape(*np.shape(x), ORDER + 1)
         n = np.arange(1, ORDER)
@@ -347,7 +347,7 @@ def _evaluate(log_density: LogDensity, edges: Floats, two: bool) -> Floats:
     return log_density(u.ravel(), rows).reshape(len(edges), ORDER, -1)
 
 
-def _judge(edges: Floats, values: Floats, tolerance: float) -> tuple[float, Floats, NDArray[np.bool_]]:
+def _judge(edges: Floats, values: Floats, tolerance: float) -> tuple[float, Floats, Bools]:
     """log of the integral, each cell's error relative to it, and along which axes (k, 2) a cell is to be halved.
 
     A Lobatto rule with ORDER nodes is exact to degree 2·ORDER - 3, so that with Legendre coefficients c_j that fall
@@ -389,7 +389,7 @@ def _spread(values: Floats, axis: int) -> Floats:
     return np.asarray(_bend(values, axis).reshape(len(values), -1)[rows, best])
 
 
-def _halve(edges: Floats, split: NDArray[np.bool_]) -> Floats:
+def _halve(edges: Floats, split: Bools) -> Floats:
     """Halve each cell along the axes marked in `split` (k, 2)."""
     for axis in (0, 1):
         cut = split[:, axis]

@@ -8,15 +8,14 @@ four quadrilaterals of the layer that is zoomed to where the mass is.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.beta import log_density, log_peak
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import in_layer, layer_map
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["draw_rates"]
 
-Floats = NDArray[np.float64]
 
 _TRIES = 12  # rounds of rejection, the k-th with 2^k proposals a pair
 _GRID = 32

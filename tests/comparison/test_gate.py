@@ -174,6 +174,13 @@ def test_a_failure_needs_no_more_than_the_interval():
     assert "above 2; P(ε > 2)" in found.reason
 
 
+def test_the_chance_to_be_above_the_limit_is_the_posterior_s():
+    post = bdp.estimate(WRONG, DELTA)
+    found = bdp.gate(WRONG, DELTA, post.median)
+    assert found.prob_above == pytest.approx(0.5, abs=1e-6)
+    assert found.upper == post.interval(0.9)[1]
+
+
 def test_gaussian_noise_would_mean_more():
     counts = bdp.ErrorCounts([100, 95, 108, 99, 102], 1000, [700, 652, 611, 730, 685], 1000)
     end, gaussian = bdp.estimate(counts, DELTA).interval()[1], bdp.estimate(counts, DELTA).gaussian()[1]

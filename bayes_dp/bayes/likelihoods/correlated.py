@@ -13,6 +13,7 @@ prior for these. The counts' densities are normalised, so that evidences can be 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,6 @@ Floats = NDArray[np.float64]
 _TYPICAL = 0.01  # correlation for which the candidates of the rates are spread out
 _SD = 0.01  # of the prior of τ: variance 1e-4 (Appendix B.3)
 _TABLE = 1 << 22  # probabilities tabulated at once
-_STEPS = 8
 _SMALL = 1e-7  # τ below which the beta-binomial is expanded around the binomial
 
 
@@ -132,8 +132,7 @@ class BetaBinomial(WideCandidates):
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array, tau: Array) -> jax.Array:
         """log g, (n, m)."""
-        x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
-        return beta_binomial(x, n0, alpha, tau) + beta_binomial(y, n1, beta, tau)
+        return _of_both(beta_binomial, counts, alpha, beta, tau)
 
     def draw(
         self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, tau: Floats
@@ -164,8 +163,7 @@ class KupperHaseman(WideCandidates):
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array, tau: Array) -> jax.Array:
         """log g, (n, m)."""
-        x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
-        return _kupper_haseman(x, n0, alpha, tau) + _kupper_haseman(y, n1, beta, tau)
+        return _of_both(_kupper_haseman, counts, alpha, beta, tau)
 
     def draw(
         self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, tau: Floats
@@ -207,6 +205,16 @@ def _log_normal(tau: Array, low: float | jax.Array, high: float) -> jax.Array:
     return jnp.asarray(norm.logpdf(jnp.asarray(tau) / _SD) - math.log(_SD) - jnp.log(mass))
 
 
+def _of_both(law: Callable[..., Any], counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
+    """log g of independent X and Y of one law, `law(errors, trials, rate, *shared)`, (n, m).
+
+    It is called once for both, so that a program has one copy of the law to compile.
+    """
+    errors, trials = (jnp.concatenate([jnp.asarray(v)[:, None] for v in pair]) for pair in (counts[::2], counts[1::2]))
+    first, second = jnp.split(law(errors, trials, jnp.concatenate([alpha, beta]), *shared), 2)
+    return jnp.asarray(first + second)
+
+
 def _log_choose(n: Array, k: Array) -> jax.Array:
     return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
@@ -242,13 +250,16 @@ def _rise(a: Array, k: Array) -> jax.Array:
 
     Stirling's series at a + 8, which it takes to 2e-13, and a(a+1)…(a+7) for the step back.
     """
-    high = a + _STEPS
+    high = a + 8
     top = high + k
     series = (high - 0.5) * jnp.log1p(k / high) + k * (jnp.log(top) - 1) + _stirling(top) - _stirling(high)
-    below, above = jnp.asarray(a), jnp.asarray(a + k)
-    for i in range(1, _STEPS):
-        below, above = below * (a + i), above * (a + k + i)
-    return jnp.asarray(series - jnp.log(above) + jnp.log(below))
+    return jnp.asarray(series - jnp.log(_eight(a + k)) + jnp.log(_eight(a)))
+
+
+def _eight(a: Array) -> jax.Array:
+    """a(a+1)…(a+7): with u = a(a+7), the other pairs of opposite factors are u + 6, u + 10 and u + 12."""
+    u = a * (a + 7)
+    return jnp.asarray(u * (u + 6) * ((u + 10) * (u + 12)))
 
 
 def _stirling(z: Array) -> jax.Array:

@@ -8,14 +8,16 @@ slow reference of the samplers; for the binomial likelihood `marginal.py` is exa
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp import region
-from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.likelihoods.binomial import Array, Counts
 from bayes_dp.checks import InputError
 
 __all__ = ["log_marginal"]
@@ -25,7 +27,7 @@ Floats = NDArray[np.float64]
 _ORDER = 16
 _GRADE = 4
 _MOST_PANELS = 256
-_NODES_AT_ONCE = 1 << 18
+_NODES_AT_ONCE = 1 << 16  # all those of the first try, so that one compiled program serves any number of panels
 
 
 def log_marginal(
@@ -73,11 +75,16 @@ def _integral(
         alpha, beta, log_jacobian = region.layer_map(uu.ravel(), vv.ravel(), epsilon, delta, strength)
         points = region.images(alpha, beta)
         with jax.enable_x64(True):
-            log_g = likelihood.log_density(base, points[..., 0].reshape(1, -1), points[..., 1].reshape(1, -1), *shared)
+            log_g = _log_g(likelihood, base, points[..., 0].reshape(1, -1), points[..., 1].reshape(1, -1), shared)
         with np.errstate(divide="ignore"):
             log_weight = log_jacobian + np.log(np.outer(weight_u[start : start + rows], weight_v).ravel())
         parts.append(np.asarray(log_g).reshape(-1, 4) + log_weight[:, None])
     return float(np.logaddexp.reduce(np.concatenate([part.ravel() for part in parts])))
+
+
+@partial(jax.jit, static_argnames="likelihood")
+def _log_g(likelihood: Any, base: Counts, alpha: Array, beta: Array, shared: tuple[float, ...]) -> jax.Array:
+    return jnp.asarray(likelihood.log_density(base, alpha, beta, *shared))
 
 
 def _panels(count: int) -> tuple[Floats, Floats]:

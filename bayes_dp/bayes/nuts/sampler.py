@@ -299,7 +299,9 @@ def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
         found = jax.vmap(lambda z: constrain_fn(model, args, keywords, z, return_deterministic=True))(places)
         return {name: value for name, value in found.items() if name not in bare}
 
-    compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})  # more takes long for no gain
-    return _Program(
-        compiled(start), compiled(advance), compiled(values), tuple([n for n in shapes if n not in bare] + scalars)
-    )
+    def compiled(part: Callable[..., Any], level: int) -> Callable[..., Any]:
+        return jax.jit(part, compiler_options={"xla_backend_optimization_level": level})
+
+    # More takes long for no gain, and what runs a few times only needs none.
+    parameters = tuple([n for n in shapes if n not in bare] + scalars)
+    return _Program(compiled(start, 0), compiled(advance, 1), compiled(values, 0), parameters)

@@ -596,7 +596,7 @@ call(
 )
 LAYER = besides(STRENGTH, bad=("tight",))
 SAMPLER = {"chains": whole(1), "draws": whole(1), "warmup": whole(0), "seed": SEED, "progress": PROGRESS}
-for _method, _first in (("nuts", "draws_of"), ("mhaar", "_posterior")):
+for _method, _first in (("nuts", "draws_of"), ("mhaar", "_run")):
     _base = {"counts": COUNTS, "delta": 1e-2, "method": _method}
     _sampler = {"draws": besides(whole(1), None)}
     if _method == "nuts":

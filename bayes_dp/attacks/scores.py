@@ -15,7 +15,7 @@ examples are guessed, and how, depends on the scores, the choice and the seeds, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,7 +26,17 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses, Rule
 from bayes_dp.data.table import IntArray, show, whole_numbers
 
-__all__ = ["Bonferroni", "Choice", "Fixed", "Sides", "Split", "Uncorrected", "guess", "plan", "ranked"]
+__all__ = [
+    "Bonferroni",
+    "Choice",
+    "Fixed",
+    "Sides",
+    "Split",
+    "Uncorrected",
+    "guess",
+    "guess_extremes",
+    "require_fair",
+]
 
 Sides = Literal["both", "members"]
 
@@ -118,62 +128,55 @@ def guess(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: 
 
     `Guesses` are for examples that were members by fair coins, so propensities other than 1/2 are refused.
     """
-    made = plan(table, choice, sides, seed)
+    require_fair(table)
+    return guess_extremes(table, choice, sides, seed, table.cautions())
+
+
+def require_fair(table: GuessTable) -> None:
+    """Refuse a table with propensities other than 1/2."""
+    if not isinstance(table, GuessTable):
+        raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
     if table.propensity is not None and (unfair := table.propensity != 0.5).any():
         i = int(np.argmax(unfair))
         raise InputError(f"propensity[{i}] must be 0.5 (a fair coin) for guesses, not {show(table.propensity[i])}")
-    return replace(made, warnings=table.cautions())
 
 
-def plan(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: int = 0) -> Guesses:
-    """What `guess` gives, whatever the propensities, and without a look at what speaks against the scores."""
-    if not isinstance(table, GuessTable):
-        raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
+def guess_extremes(
+    table: GuessTable, choice: Choice | int, sides: Sides, seed: int, warnings: tuple[str, ...]
+) -> Guesses:
+    """What `guess` gives, whatever the propensities."""
     if isinstance(choice, int | np.integer) and not isinstance(choice, bool):
         choice = Fixed(int(choice))
     if not isinstance(choice, Choice):
         raise InputError(f"choice must be Fixed, Bonferroni, Split, Uncorrected or a whole number, not {show(choice)}")
     if not isinstance(sides, str) or sides not in get_args(Sides):
         raise InputError(f'sides must be "both" or "members", not {show(sides)}')
-    rng = _coin(seed)
+    # A stream of its own, because Split draws with a seed too, and often with the same one
+    rng = np.random.default_rng(np.random.SeedSequence(seed_of(seed), spawn_key=(1,)))
     numbers = choice.numbers_for(len(table))
     if isinstance(choice, Split):
-        pilot, kept = table.split(choice.fraction, choice.seed)
-        made, correct = _counted(kept, _scaled(numbers, 1 - choice.fraction, len(kept)), sides, rng)
-        tried, right = _counted(pilot, _scaled(numbers, choice.fraction, len(pilot)), sides, rng)
-        first = Guesses(len(pilot), tried, right, "uncorrected", members=pilot.member.sum())
-        return Guesses(len(kept), made, correct, "split", first, kept.member.sum())
-    made, correct = _counted(table, np.array(numbers), sides, rng)
+        tried, rows = table.split_rows(choice.fraction, choice.seed)
+        order, first = _ranked(table.score, rows, rng), _ranked(table.score, tried, rng)
+        made = _scaled(numbers, choice.fraction, len(first))
+        pilot = Guesses.from_ranking(table, first, made, _lowest(made, sides), "uncorrected")
+        made = _scaled(numbers, 1 - choice.fraction, len(order))
+        return Guesses.from_ranking(table, order, made, _lowest(made, sides), "split", pilot, warnings)
     rule: Rule = "uncorrected"
     if not isinstance(choice, Uncorrected):
         rule = "fixed" if isinstance(choice, Fixed) else "bonferroni"
-    return Guesses(len(table), made, correct, rule, members=table.member.sum())
+    order, made = _ranked(table.score, np.arange(len(table)), rng), np.array(numbers)
+    return Guesses.from_ranking(table, order, made, _lowest(made, sides), rule, warnings=warnings)
 
 
-def ranked(table: GuessTable, seed: int = 0) -> NDArray[np.intp]:
-    """The rows of the table from the lowest to the highest score, shape (n,), equal scores in a random order.
-
-    `guess` uses this order, and for `Split` such an order of each part.
-    """
-    return _ranked(table.score, _coin(seed))
-
-
-def _coin(seed: int) -> np.random.Generator:
-    # A stream of its own, because Split draws with a seed too, and often with the same one
-    return np.random.default_rng(np.random.SeedSequence(seed_of(seed), spawn_key=(1,)))
-
-
-def _ranked(score: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
-    shuffled = rng.permutation(len(score))
+def _ranked(score: NDArray[np.float64], rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows from the lowest to the highest score, equal scores in a random order."""
+    shuffled = rows[rng.permutation(len(rows))]
     return shuffled[np.argsort(score[shuffled], kind="stable")]
 
 
-def _counted(table: GuessTable, numbers: IntArray, sides: Sides, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """The guesses made and those that are right, both of shape (k,), for k numbers of guesses."""
-    lowest = numbers // 2 if sides == "both" else np.zeros_like(numbers)
-    highest = numbers - lowest
-    members = np.concatenate([[0], np.cumsum(table.member[_ranked(table.score, rng)])])  # among the i lowest scores
-    return numbers, members[-1] - members[len(table) - highest] + lowest - members[lowest]
+def _lowest(made: IntArray, sides: Sides) -> IntArray:
+    """How many of so many guesses are of non-members."""
+    return made // 2 if sides == "both" else np.zeros_like(made)
 
 
 def _scaled(numbers: Sequence[int], share: float, most: int) -> IntArray:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.attacks.scores import Bonferroni, Sides, guess
+from bayes_dp.attacks.scores import Bonferroni, Sides, guess, require_fair
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.checks import InputError, numbers, seed_of, show
 from bayes_dp.data.counts import ErrorCounts
@@ -30,13 +30,16 @@ __all__ = [
     "as_guesses",
     "cautions",
     "choose",
+    "choose_by",
     "guessing_settings",
     "largest_rejected",
     "trials",
 ]
 
 FloatArray = NDArray[np.float64]
+Rows = NDArray[np.intp]
 Lower = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]  # (examples, made, correct, p), (k,) -> (k,)
+LowerOf = Callable[[Guesses, Rows, float], FloatArray]  # of these rows of the guesses, at p
 
 _LEVEL = 1e-3
 
@@ -59,15 +62,26 @@ class Choice:
 
 
 def choose(guesses: Guesses, p: float, lower: Lower) -> Choice:
+    """The bound at error probability p under the rule of `guesses`, where only their numbers count."""
+
+    def of_numbers(part: Guesses, rows: Rows, level: float) -> FloatArray:
+        made, correct = (values[rows].astype(np.float64) for values in (part.made, part.correct))
+        return lower(np.full(len(made), float(part.examples)), made, correct, level)
+
+    return choose_by(guesses, p, of_numbers)
+
+
+def choose_by(guesses: Guesses, p: float, lower: LowerOf) -> Choice:
     """The bound at error probability p under the rule of `guesses`; of equal bounds the first counts."""
+    every = np.arange(len(guesses))
     k, rule, invalid = len(guesses), guesses.rule, ""
     level = p / k if rule == "bonferroni" else p
     if guesses.pilot is not None:
-        row = int(np.argmax(_bounds(guesses.pilot, p, lower)))
-        value = float(_bounds(guesses, p, lower, slice(row, row + 1))[0])
+        row = int(np.argmax(lower(guesses.pilot, every, p)))
+        value = float(lower(guesses, every[row : row + 1], p)[0])
         assumption = "The number of guesses was chosen on other examples of the same audit, which the bound leaves out."
     else:
-        values = _bounds(guesses, level, lower)
+        values = lower(guesses, every, level)
         row = int(np.argmax(values))
         value = float(values[row])
         if k == 1:
@@ -86,8 +100,9 @@ def choose(guesses: Guesses, p: float, lower: Lower) -> Choice:
 def as_guesses(
     given: Any, choice: NumberOfGuesses | int | None = None, sides: Sides = "both", seed: int = 0
 ) -> Guesses:
-    """Guesses as they are; error counts of the design "one_run" as one row of guesses; those of `attacks.guess` from a
-    table of scores, by default the best of several numbers, corrected for their number."""
+    """Guesses of examples that were members by fair coins, as they are; error counts of the design "one_run" as one row
+    of guesses; those of `attacks.guess` from a table of scores, by default the best of several numbers, corrected for
+    their number."""
     if isinstance(given, GuessTable):
         return guess(given, Bonferroni() if choice is None else choice, sides, seed)
     if not isinstance(given, Guesses | ErrorCounts):
@@ -99,7 +114,11 @@ def as_guesses(
         raise InputError("choice is for a table of scores; these guesses are made already")
     if sides != "both" or seed_of(seed):
         raise InputError("sides and seed are for a table of scores; these guesses are made already")
-    return Guesses.from_counts(given) if isinstance(given, ErrorCounts) else given
+    if isinstance(given, ErrorCounts):
+        return Guesses.from_counts(given)
+    if given.knows_examples:
+        require_fair(given.table)
+    return given
 
 
 def cautions(guesses: Guesses) -> tuple[str, ...]:
@@ -177,8 +196,3 @@ def largest_rejected(
         least = 0.5 * width[keep] / np.abs(b - a)
         t = np.clip(t, least, 1 - least)
     return result
-
-
-def _bounds(guesses: Guesses, p: float, lower: Lower, rows: slice = slice(None)) -> FloatArray:
-    made, correct = (values[rows].astype(np.float64) for values in (guesses.made, guesses.correct))
-    return lower(np.full(len(made), float(guesses.examples)), made, correct, p)

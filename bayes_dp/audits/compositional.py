@@ -135,8 +135,12 @@ def _failing(failure: float) -> Family:
     return Family("mu", lambda mu: _Failing(mu, failure), inverse, limit)
 
 
-def _within(table: GuessTable, overlap: float, shift_delta: float) -> GuessTable:
-    """The scores and memberships, where the propensities keep to the overlap or may fail to."""
+def _within(given: Any, overlap: float, shift_delta: float) -> Any:
+    """A table or guesses without their propensities, which keep to the overlap or may fail to; all else as it is."""
+    guesses = isinstance(given, Guesses) and given.knows_examples
+    table = given.table if guesses else given
+    if not isinstance(table, GuessTable):
+        return given
     if table.propensity is not None and shift_delta == 0:
         far = np.minimum(table.propensity, 1 - table.propensity) < overlap
         if far.any():
@@ -145,7 +149,7 @@ def _within(table: GuessTable, overlap: float, shift_delta: float) -> GuessTable
                 f"propensity[{i}] must lie in [{overlap:g}, {1 - overlap:g}], as the overlap says, not"
                 f" {show(table.propensity[i])}"
             )
-    return GuessTable(table.score, table.member)
+    return given.counted() if guesses else GuessTable(table.score, table.member)
 
 
 # The audit ------------------------------------------------------------------------------------------------------------
@@ -180,8 +184,7 @@ def compositional(
     overlap = one_number("overlap", overlap, 0.0, 0.5, low_open=True)
     shift_delta = one_number("shift_delta", shift_delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    table = _within(guesses, overlap, shift_delta) if isinstance(guesses, GuessTable) else guesses
-    given = as_guesses(table, choice, sides, seed)
+    given = as_guesses(_within(guesses, overlap, shift_delta), choice, sides, seed)
     shift: dict[str, Any] = {"overlap": overlap, "shift_delta": shift_delta}
 
     def on_epsilon(m: FloatArray, r: FloatArray, c: FloatArray, p: float) -> FloatArray:

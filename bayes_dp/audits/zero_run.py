@@ -25,10 +25,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.attacks.adversary import Calls, call_members
+from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, Sides
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
-from bayes_dp.audits.choice import Choice, choose
+from bayes_dp.audits.choice import Choice, choose_by
 from bayes_dp.audits.compositional import compositional
 from bayes_dp.audits.f_dp import refuse_delta_zero
 from bayes_dp.audits.memberships import Memberships, under_propensities
@@ -43,6 +43,7 @@ from bayes_dp.audits.propensity_bounds import (
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, truth
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.propensity_source import PropensitySource
 from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
@@ -66,7 +67,7 @@ FAR = 0.01  # propensities below this or above 1 − this: the features alone al
 
 
 def zero_run(
-    guesses: Calls | GuessTable,
+    guesses: GuessTable | Guesses,
     delta: float | None = None,
     *,
     family: Literal["approx", "gaussian"] = "approx",
@@ -86,8 +87,9 @@ def zero_run(
 
     Parameters
     ----------
-    guesses : a table of scores with propensities, or what `attacks.call_members` made of one. Where these were learned,
-        the table knows it, and the result says what is known of them and is not valid: see `propensity.bootstrap`.
+    guesses : a table of scores with propensities, or what `attacks.call_members` made of one. Where the propensities
+        were learned, the table knows it, and the result says what is known of them and is not valid: see
+        `propensity.bootstrap`.
     delta : of (ε, δ)-DP, by default 0. For the family "gaussian" the bound is on μ, or on ε at `delta` if it is given.
     form : one of the forms above; by default the tightest that is valid.
     directional : whether a guess against its propensity goes without a discount; False is as in the paper.
@@ -128,18 +130,12 @@ def zero_run(
     chosen = chosen_form(parameter, delta or 0.0, form)
     if derandomised and chosen == "untampered":
         raise InputError("derandomised is for the tampered form; the untampered one has no coins")
-    parts = [(calls, uniforms(calls.table, seed))]
-    if calls.pilot is not None:
-        parts.insert(0, (calls.pilot, uniforms(calls.pilot.table, seed, pilot=True)))
-    looked = iter(parts)
+    uniform = uniforms(calls, seed)
 
-    def lower(m: FloatArray, made: FloatArray, correct: FloatArray, p: float) -> FloatArray:
-        part, uniform = next(looked)  # `choose` looks at the pilot first
-        numbers = (part.highest + part.lowest).tolist()
-        rows = [numbers.index(n) for n in made.tolist()]  # the guesses of equal numbers are equal
-        return np.array([_bound(part, i, uniform, parameter, delta or 0.0, chosen, settings, p) for i in rows])
+    def lower(part: Guesses, rows: NDArray[np.intp], p: float) -> FloatArray:
+        return np.array([_bound(part, i, uniform, parameter, delta or 0.0, chosen, settings, p) for i in rows.tolist()])
 
-    members, found = _members(calls), choose(calls.guesses(), 1 - confidence, lower)
+    members, found = _members(calls), choose_by(calls, 1 - confidence, lower)
     details: dict[str, Any] = {**found.counts, "level": found.level, "form": chosen, "directional": directional}
     details |= members.details
     details["far"] = int(np.sum(_far(calls.propensity)))
@@ -192,10 +188,15 @@ def trusted(propensity: Any) -> Trust:
     return "cautious" if propensity == "cautious" else "exact"
 
 
-def uniforms(table: GuessTable, seed: int, *, pilot: bool = False) -> FloatArray:
-    """The coins of the tampered form: one uniform number for each row of the table, (n,)."""
-    stream = np.random.SeedSequence(seed_of(seed), spawn_key=(3 if pilot else 2,))  # of its own, as seeds are reused
-    return np.random.default_rng(stream).random(len(table))
+def uniforms(guesses: Guesses, seed: int) -> FloatArray:
+    """The coins of the tampered form: one uniform number for each row of the table that the guesses or their pilot
+    have, (n,), and 0 for the others."""
+    coins = np.zeros(len(guesses.table))
+    for part, key in ((guesses, 2), (guesses.pilot, 3)):  # streams of their own, as seeds are reused
+        if part is not None:
+            stream = np.random.SeedSequence(seed_of(seed), spawn_key=(key,))
+            coins[part.rows] = np.random.default_rng(stream).random(part.examples)
+    return coins
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -208,19 +209,22 @@ _ASSUMPTIONS = (
 
 def _calls(
     guesses: Any, choice: NumberOfGuesses | int | None, sides: Sides, aware: bool, directional: bool, seed: int
-) -> Calls:
-    if isinstance(guesses, Calls):
+) -> Guesses:
+    if isinstance(guesses, Guesses):
         if choice is not None:
             raise InputError("choice is for a table of scores; these guesses are made already")
+        guesses.table.needed_propensity()  # which is refused where there is none
         return guesses
     if not isinstance(guesses, GuessTable):
-        raise InputError(f"guesses must be a GuessTable or Calls, not {type(guesses).__name__}")
+        raise InputError(
+            f"guesses must be a GuessTable, or Guesses as attacks.call_members gives them, not {type(guesses).__name__}"
+        )
     choice = Bonferroni() if choice is None else choice
     return call_members(guesses, choice, sides, aware=aware, directional=directional, seed=seed)
 
 
 def _bound(
-    calls: Calls,
+    calls: Guesses,
     i: int,
     uniform: FloatArray,
     parameter: Parameter,
@@ -230,8 +234,8 @@ def _bound(
     p: float,
 ) -> float:
     """The bound of the i-th number of guesses at error probability p."""
-    rows, called = calls.guessed(i)
-    right, propensity, m = calls.table.member[rows] == called, calls.propensity[rows], len(calls.table)
+    (rows, called), m = calls.guessed(i), calls.examples
+    right, propensity = calls.table.member[rows] == called, calls.table.needed_propensity()[rows]
     directional = settings["directional"]
     if settings["derandomised"]:
         leans = lean(propensity[right], called[right], directional)
@@ -245,23 +249,21 @@ def _bound(
     return float(bounds[0])
 
 
-def _members(calls: Calls) -> Memberships:
+def _members(calls: Guesses) -> Memberships:
     """Whether the memberships contradict the propensities."""
-    tables = [calls.table] + ([] if calls.pilot is None else [calls.pilot.table])
-    propensities = [part.propensity for part in (calls, calls.pilot) if part is not None]
-    member = np.concatenate([table.member for table in tables])
-    return under_propensities(member, np.concatenate(propensities), len(calls.table))
+    rows = np.concatenate([part.rows for part in (calls, calls.pilot) if part is not None])
+    return under_propensities(calls.table.member[rows], calls.table.needed_propensity()[rows], calls.examples)
 
 
-def _mean_keep(calls: Calls, found: Choice, parameter: Parameter, directional: bool) -> float:
+def _mean_keep(calls: Guesses, found: Choice, parameter: Parameter, directional: bool) -> float:
     """The mean chance with which the guesses are kept, at the bound for ε."""
     rows, called = calls.guessed(found.row)
-    leans = lean(calls.propensity[rows], called, directional)
+    leans = lean(calls.table.needed_propensity()[rows], called, directional)
     keep = keep_for_f(leans) if parameter == "mu" else keep_for_epsilon(leans, found.value)
     return float(np.mean(keep)) if len(rows) else 1.0
 
 
-def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) -> LowerBound:
+def _compositional(calls: Guesses, delta: float | None, settings: dict[str, Any]) -> LowerBound:
     """`compositional` with the overlap of the table, if none is given."""
     if settings["derandomised"]:
         raise InputError("derandomised is for the tampered form; the compositional one has no coins")
@@ -269,12 +271,12 @@ def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) 
     if eta is None:
         eta = float(np.minimum(calls.propensity, 1 - calls.propensity).min())
     found = compositional(
-        calls.guesses(), delta, overlap=eta, shift_delta=settings["shift_delta"], family=settings["family"],
+        calls.counted(), delta, overlap=eta, shift_delta=settings["shift_delta"], family=settings["family"],
         confidence=settings["confidence"],
     )  # fmt: skip
     assumptions, invalid, details = list(found.assumptions), found.invalid, dict(found.details)
     if given is None:
-        assumptions.append(f"No example could have had a propensity further from 1/2 than the {len(calls.table)} here.")
+        assumptions.append(f"No example could have had a propensity further from 1/2 than the {calls.examples} here.")
         members = _members(calls)  # which is all that the overlap is taken from
         invalid, details = joined(members.invalid, invalid), details | members.details
     bound = LowerBound(
@@ -285,9 +287,13 @@ def _compositional(calls: Calls, delta: float | None, settings: dict[str, Any]) 
     return bound if given is not None else resting_on(bound, calls.table.source)
 
 
-def _provenance(calls: Calls, delta: float | None, settings: dict[str, Any]) -> Provenance:
+def _provenance(calls: Guesses, delta: float | None, settings: dict[str, Any]) -> Provenance:
     return Provenance(
-        "zero-run", calls.digest(), {} if delta is None else {"delta": delta}, {}, {**settings, "rule": calls.rule}
+        "zero-run",
+        calls.digest_of_examples(),
+        {} if delta is None else {"delta": delta},
+        {},
+        {**settings, "rule": calls.rule},
     )
 
 
@@ -319,11 +325,11 @@ def _far(propensity: FloatArray) -> NDArray[np.bool_]:
     return np.minimum(propensity, 1 - propensity) < FAR
 
 
-def _warnings(calls: Calls, keep: float) -> list[str]:
+def _warnings(calls: Guesses, keep: float) -> list[str]:
     found = list(calls.warnings)
     if far := int(np.sum(_far(calls.propensity))):
         found.append(
-            f"{far} of {len(calls.table)} examples have a propensity below {FAR:g} or above {1 - FAR:g}: their features"
+            f"{far} of {calls.examples} examples have a propensity below {FAR:g} or above {1 - FAR:g}: their features"
             " alone all but tell who is a member, and guesses of them show next to nothing."
         )
     if keep <= 0.5:

@@ -234,6 +234,11 @@ class GuessTable:
 
         Which examples these are depends on n, `fraction` and `seed` only. The rows keep their order.
         """
+        first, others = self.split_rows(fraction, seed)
+        return self._rows(first), self._rows(others)
+
+    def split_rows(self, fraction: float = 0.5, seed: int = 0) -> tuple[Indices, Indices]:
+        """The rows of the two parts that `split` gives, rising, of shapes (k,) and (n − k,)."""
         share = one_number("fraction", fraction, 0, 1, low_open=True, high_open=True)
         n = len(self)
         first = round(share * n)
@@ -241,7 +246,7 @@ class GuessTable:
             raise InputError(f"fraction must leave an example in both parts of {n}, which {show(fraction)} does not")
         drawn = np.zeros(n, dtype=np.bool_)
         drawn[np.random.default_rng(seed_of(seed)).choice(n, first, replace=False)] = True
-        return self._rows(np.flatnonzero(drawn)), self._rows(np.flatnonzero(~drawn))
+        return np.flatnonzero(drawn), np.flatnonzero(~drawn)
 
     def by_base(self) -> dict[str, GuessTable]:
         """The examples of each base label, in the order of their first appearance."""
@@ -258,6 +263,14 @@ class GuessTable:
     def source(self) -> PropensitySource:
         """Where the propensities come from. Learned ones are tested when this is asked for the first time."""
         return self.propensity_source() if callable(self.propensity_source) else self.propensity_source
+
+    def needed_propensity(self) -> Floats:
+        """The propensities, for what cannot do without."""
+        if self.propensity is None:
+            raise InputError(
+                "propensity must be given, the probability of each example to be a member given its features"
+            )
+        return self.propensity
 
     def __len__(self) -> int:
         return len(self.score)

@@ -1,24 +1,34 @@
-"""The outcome of guessing membership on one model: how many guesses were made, how many were right, and how many rows
-of numbers one may look at."""
+"""The outcome of guessing membership on one model: which examples were guessed, how many guesses were right, and how
+many rows of numbers one may look at."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, is_one_of
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.data.table import IntArray, show, whole_numbers
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.table import show, whole_numbers
+from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
 
 __all__ = ["Guesses", "Rule"]
 
 Rule = Literal["fixed", "bonferroni", "split", "uncorrected"]
 _RULES = ("fixed", "bonferroni", "split", "uncorrected")
+
+
+class _Ranking(NamedTuple):
+    """Which examples were guessed, see `Guesses.from_ranking`."""
+
+    table: GuessTable
+    order: Indices
+    lowest: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +45,20 @@ class Guesses:
     Every example's membership was decided by its own fair coin, unknown to whoever made the guesses. So the audits
     judge how many of the examples were `members`: a number, or the least and the most that it can be. If it is not
     given, they say that they could not.
+
+    Guesses of a table of scores, as the functions of `attacks` make them, know their examples, and the numbers follow
+    from these (`from_ranking`): `table`, `order`, `lowest`, `highest` and `guessed(i)` say which they are. Where only
+    the numbers were given, these are refused.
     """
 
     examples: int
-    made: IntArray
-    correct: IntArray
+    made: Ints
+    correct: Ints
     rule: Rule = "fixed"
     pilot: Guesses | None = None
     members: tuple[int, int] = (0, 0)  # the least and the most
     warnings: tuple[str, ...] = ()  # what is known to speak against the scores, sentences that audits pass on
+    _ranking: _Ranking | None = field(default=None, init=False, repr=False)
 
     def __init__(
         self,
@@ -80,13 +95,44 @@ class Guesses:
             raise InputError('pilot must be given for the rule "split", and only for it')
         if pilot is not None and pilot.made.shape != rows[0].shape:
             raise InputError(f"pilot must hold as many rows as made, {len(rows[0])}, not {len(pilot.made)}")
-        for value in rows:
-            value.flags.writeable = False
-        fields: dict[str, Any] = {
-            "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot,
-            "members": _limits(members, int(m)), "warnings": _sentences(warnings),
-        }  # fmt: skip
+        self._set(
+            examples=int(m), made=rows[0], correct=rows[1], rule=rule, pilot=pilot, members=_limits(members, int(m)),
+            warnings=_sentences(warnings), _ranking=None,
+        )  # fmt: skip
+
+    @classmethod
+    def from_ranking(
+        cls,
+        table: GuessTable,
+        order: Indices,
+        made: Ints,
+        lowest: Ints,
+        rule: Rule,
+        pilot: Guesses | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> Guesses:
+        """Guesses of n examples of a table, for k numbers of guesses; the arguments are not checked.
+
+        `order` has the rows of these examples from the surest non-member to the surest member, shape (n,). For the i-th
+        number the `lowest[i]` first are called non-members and the `made[i] − lowest[i]` last members. The table is the
+        whole one, also where a pilot has some of its rows and these guesses have the others.
+        """
+        for values in (order, lowest):
+            values.flags.writeable = False
+        n, highest = len(order), made - lowest
+        members = np.concatenate([[0], np.cumsum(table.member[order])])  # among the i first
+        correct = members[-1] - members[n - highest] + lowest - members[lowest]
+        found = object.__new__(cls)
+        found._set(
+            examples=n, made=made, correct=correct, rule=rule, pilot=pilot, members=(int(members[-1]),) * 2,
+            warnings=warnings, _ranking=_Ranking(table, order, lowest),
+        )  # fmt: skip
+        return found
+
+    def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -110,9 +156,88 @@ class Guesses:
     def __len__(self) -> int:
         return len(self.made)
 
+    # Which examples were guessed --------------------------------------------------------------------------------------
+
+    @property
+    def knows_examples(self) -> bool:
+        """Whether it is known which examples were guessed, and not only how many."""
+        return self._ranking is not None
+
+    @property
+    def table(self) -> GuessTable:
+        """The scores that were guessed by, with the truth."""
+        return self._known().table
+
+    @property
+    def order(self) -> Indices:
+        """The rows of the table from the surest non-member to the surest member, (n,) of the n examples here."""
+        return self._known().order
+
+    @property
+    def lowest(self) -> Ints:
+        """How many are called non-members, (k,): the first of `order`."""
+        return self._known().lowest
+
+    @property
+    def highest(self) -> Ints:
+        """How many are called members, (k,): the last of `order`."""
+        return self.made - self.lowest
+
+    @property
+    def rows(self) -> Indices:
+        """The rows of the table that hold the n examples here, rising, (n,)."""
+        here = np.zeros(len(self.table), dtype=np.bool_)
+        here[self.order] = True
+        return np.flatnonzero(here)
+
+    @property
+    def propensity(self) -> Floats:
+        """Of the examples here, (n,), in the order of `rows`."""
+        return self.table.needed_propensity()[self.rows]
+
+    def guessed(self, i: int) -> tuple[Indices, Bools]:
+        """The guessed rows of the table for the i-th number of guesses, and whether each is called a member."""
+        low, high = int(self.lowest[i]), int(self.highest[i])
+        rows = np.concatenate([self.order[:low], self.order[len(self.order) - high :]])
+        return rows, np.arange(low + high) >= low
+
+    def only(self, i: int) -> Guesses:
+        """The i-th number of guesses, as if it had been the only one."""
+        one = slice(i, i + 1)
+        return Guesses.from_ranking(
+            self.table, self.order, self.made[one], self.lowest[one], "fixed", warnings=self.warnings
+        )
+
+    @once
+    def digest_of_examples(self) -> str:
+        """SHA-256 of the examples, the truth about them and what was guessed, in hexadecimal."""
+        rows, place = self.rows, np.zeros(len(self.table), dtype=np.int64)
+        place[rows] = np.arange(len(rows))  # of each row of the table among those here
+        content = hashlib.sha256(f"{self.rule} {self.table[rows].digest()}\n".encode())
+        for values in (place[self.order], self.highest, self.lowest):
+            content.update(values.astype("<i8").tobytes())
+        if self.pilot is not None:
+            content.update(self.pilot.digest_of_examples().encode())
+        return content.hexdigest()
+
+    def _known(self) -> _Ranking:
+        if self._ranking is None:
+            raise InputError(
+                "guesses must be made from a GuessTable by bdp.attacks: these are numbers, which do not say what"
+                " examples were guessed"
+            )
+        return self._ranking
+
+    # The numbers ------------------------------------------------------------------------------------------------------
+
+    def counted(self) -> Guesses:
+        """The numbers alone."""
+        pilot = None if self.pilot is None else self.pilot.counted()
+        return Guesses(self.examples, self.made, self.correct, self.rule, pilot, self.members, self.warnings)
+
     @once
     def digest(self) -> str:
-        """SHA-256 of everything in it, in hexadecimal: equal input has an equal digest."""
+        """SHA-256 of all numbers in it, in hexadecimal: equal numbers have an equal digest, whoever was guessed."""
         content = hashlib.sha256(f"{self.rule} {self.examples}\n".encode())
         for values in (self.made, self.correct):
             content.update(values.astype("<i8").tobytes())

@@ -38,13 +38,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayes_dp import __version__
-from bayes_dp.attacks.adversary import Calls, call_members
-from bayes_dp.attacks.scores import Bonferroni, Fixed, Sides, Split
+from bayes_dp.attacks.adversary import call_members
+from bayes_dp.attacks.scores import Bonferroni, Fixed, Sides
 from bayes_dp.attacks.scores import Choice as NumberOfGuesses
 from bayes_dp.audits.memberships import Memberships, under_independence
 from bayes_dp.audits.zero_run import Trust, cautions, resting_on, uniforms, zero_run
 from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.table import show
 from bayes_dp.propensity.checkpoint import Checkpoint
 from bayes_dp.propensity.cross_fitting import EDGE, one_thread
@@ -146,7 +147,7 @@ def bootstrap(
         cautious=plain.provenance.settings["propensity"] == "cautious",
     )
     with one_thread():
-        row, value = _least(terms, calls, model.audited, chosen, seed, p, fitted, radius)
+        row, value = _least(terms, calls, model.audited, seed, p, fitted, radius)
     details = _details(calls, row, delta, 1 - plain.details["level"], seed, settings)
     if terms.parameter == "mu" and delta is not None:
         details["mu"], value = value, float(Gaussian(value).epsilon_at(delta))
@@ -205,12 +206,12 @@ def _of_groups(origin: Origin, model: Linear, fitted: Regression) -> Memberships
     return under_independence(member, special.expit(x @ fitted.centre), unit)
 
 
-def _state(learned: Propensity, calls: Calls, plain: LowerBound, fitted: Regression, seed: int, p: float) -> str:
+def _state(learned: Propensity, calls: Guesses, plain: LowerBound, fitted: Regression, seed: int, p: float) -> str:
     """SHA-256 of all that the result depends on, but the number of draws."""
     origin = learned.learned()
     estimator = getattr(origin.learner, "estimator", None)
     content = [
-        learned.provenance.digest, calls.digest(), repr(plain.provenance.to_dict()), origin.learner.name,
+        learned.provenance.digest, calls.digest_of_examples(), repr(plain.provenance.to_dict()), origin.learner.name,
         origin.learner.calibration, repr(estimator), origin.seed, seed, p, __version__,
     ]  # fmt: skip
     found = hashlib.sha256(repr(content).encode())
@@ -223,47 +224,32 @@ def _state(learned: Propensity, calls: Calls, plain: LowerBound, fitted: Regress
 
 
 def _least(
-    terms: Terms,
-    calls: Calls,
-    x: Floats,
-    choice: NumberOfGuesses,
-    seed: int,
-    p: float,
-    fitted: Regression,
-    radius: float,
+    terms: Terms, calls: Guesses, x: Floats, seed: int, p: float, fitted: Regression, radius: float
 ) -> tuple[int, float]:
     """Which number of guesses was taken, and the least bound of it."""
-    rows = np.arange(len(calls.table))
+    coins = uniforms(calls, seed)
     if calls.pilot is None:
         level = p / len(calls) if calls.rule == "bonferroni" else p
-        return best_of_least(terms, _guessed(calls, x, rows, uniforms(calls.table, seed), level), fitted, radius)
-    assert isinstance(choice, Split)
-    whole = np.arange(len(calls.table) + len(calls.pilot.table))
-    numbered = GuessTable(whole, whole % 2)  # scores that say which row it was
-    piloted, rows = (part.score.astype(np.intp) for part in numbered.split(choice.fraction, choice.seed))
-    coins = uniforms(calls.pilot.table, seed, pilot=True)
-    row, _ = best_of_least(terms, _guessed(calls.pilot, x, piloted, coins, p), fitted, radius)
-    tried = _guessed(calls, x, rows, uniforms(calls.table, seed), p)
-    return row, best_of_least(terms, tried[row : row + 1], fitted, radius)[1]
+        return best_of_least(terms, _guessed(calls, x, coins, level), fitted, radius)
+    row, _ = best_of_least(terms, _guessed(calls.pilot, x, coins, p), fitted, radius)
+    return row, best_of_least(terms, _guessed(calls.only(row), x, coins, p), fitted, radius)[1]
 
 
-def _guessed(calls: Calls, x: Floats, rows: NDArray[np.intp], uniform: Floats, level: float) -> list[Guessed]:
-    """The guesses for each number of them; `rows` says which rows of x the table has."""
+def _guessed(calls: Guesses, x: Floats, uniform: Floats, level: float) -> list[Guessed]:
+    """The guesses for each number of them, with features x and coins for each row of their table."""
     found = []
     for i in range(len(calls)):
-        inside, called = calls.guessed(i)
-        right = calls.table.member[inside] == called
-        found.append(Guessed(x[rows[inside]], called, right, uniform[inside], len(calls.table), level))
+        rows, called = calls.guessed(i)
+        right = calls.table.member[rows] == called
+        found.append(Guessed(x[rows], called, right, uniform[rows], calls.examples, level))
     return found
 
 
 def _details(
-    calls: Calls, row: int, delta: float | None, confidence: float, seed: int, settings: dict[str, Any]
+    calls: Guesses, row: int, delta: float | None, confidence: float, seed: int, settings: dict[str, Any]
 ) -> dict[str, Any]:
     """Those of the audit with this number of guesses."""
-    part = slice(row, row + 1)
-    alone = dataclasses.replace(calls, highest=calls.highest[part], lowest=calls.lowest[part], rule="fixed", pilot=None)
-    return dict(zero_run(alone, delta, confidence=confidence, seed=seed, **settings).details)
+    return dict(zero_run(calls.only(row), delta, confidence=confidence, seed=seed, **settings).details)
 
 
 # Draws of memberships -------------------------------------------------------------------------------------------------

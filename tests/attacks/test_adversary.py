@@ -1,4 +1,4 @@
-"""Calls of members with propensities: plain guesses where nothing shifts, and what the aware adversary does else."""
+"""Guesses of members with propensities: plain guesses where nothing shifts, and what the aware adversary does else."""
 
 import re
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp.attacks import scores
 from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, Fixed, Split, Uncorrected, guess
 from bayes_dp.data.guess_table import GuessTable
@@ -25,8 +26,11 @@ def table(n=101, seed=0, fair=False, digits=None):
 def test_without_shift_they_are_the_plain_guesses(choice, sides, aware):
     given = table(fair=True)
     found, expected = call_members(given, choice, sides, aware=aware, seed=3), guess(given, choice, sides, seed=3)
-    assert found.guesses().digest() == expected.digest()
-    assert len(found) == len(expected)
+    assert found.digest() == expected.digest() == found.counted().digest()
+    for part, other in ((found, expected), (found.pilot, expected.pilot)):
+        if part is not None:
+            np.testing.assert_array_equal(part.order, other.order)
+            np.testing.assert_array_equal(part.lowest, other.lowest)
 
 
 def test_guessed_rows_are_the_extreme_ones():
@@ -36,7 +40,7 @@ def test_guessed_rows_are_the_extreme_ones():
     ranks = np.argsort(np.argsort(given.score))
     assert set(ranks[rows[called]]) == {98, 99, 100}
     assert set(ranks[rows[~called]]) == {0, 1}
-    assert found.guesses().correct[0] == np.sum(given.member[rows] == called)
+    assert found.correct[0] == np.sum(given.member[rows] == called)
     rows, called = call_members(given, 4, "members", aware=False).guessed(0)
     assert called.all()
     assert set(ranks[rows]) == {97, 98, 99, 100}
@@ -81,37 +85,48 @@ def test_a_seed_decides_between_equal_scores():
     assert (orders[0] != orders[2]).any()
 
 
+@pytest.mark.parametrize(("choice", "sorts"), [(10, 1), (Split([10]), 2)])
+def test_each_part_is_sorted_once(monkeypatch, choice, sorts):
+    seen, sort = [], scores._ranked
+    monkeypatch.setattr(scores, "_ranked", lambda *arguments: seen.append(1) or sort(*arguments))
+    assert call_members(table(), choice).correct[0] >= 0
+    assert len(seen) == sorts
+
+
 def test_infinite_scores_stay_extreme():
     given = GuessTable([-np.inf, -1.0, 0.0, 1.0, np.inf], [False, False, True, True, True], [0.5] * 5)
     rows, called = call_members(given, 2).guessed(0)
     assert list(rows) == [0, 4]
     assert list(called) == [False, True]
     nothing = GuessTable([np.inf, -np.inf], [True, False], [0.5] * 2)
-    assert call_members(nothing, 2).guesses().correct[0] == 2
+    assert call_members(nothing, 2).correct[0] == 2
     huge = GuessTable([1e308, -1e308, 0.0], [True, False, True], [0.9, 0.1, 0.5])
-    assert call_members(huge, 2).guesses().correct[0] == 2
+    assert call_members(huge, 2).correct[0] == 2
 
 
 def test_parts_of_a_split_have_their_own_propensities():
     found = call_members(table(), Split([10, 40], fraction=0.3))
     assert found.pilot is not None
-    assert (len(found.table), len(found.pilot.table)) == (71, 30)
-    assert len(found.propensity) == 71
+    assert (found.examples, found.pilot.examples) == (71, 30)
+    assert (len(found.propensity), len(found.pilot.propensity)) == (71, 30)
+    assert sorted([*found.rows, *found.pilot.rows]) == list(range(101))
+    kept = table().split(0.3)[1]
+    np.testing.assert_array_equal(found.propensity, kept.propensity)
     assert found.rule == "split"
 
 
 def test_the_digest_tells_guesses_apart():
     given = table()
     digests = {
-        call_members(given, 10).digest(),
-        call_members(given, 12).digest(),
-        call_members(given, 10, aware=False).digest(),
-        call_members(given, 10, "members").digest(),
-        call_members(given, Split([10])).digest(),
-        call_members(table(seed=1), 10).digest(),
+        call_members(given, 10).digest_of_examples(),
+        call_members(given, 12).digest_of_examples(),
+        call_members(given, 10, aware=False).digest_of_examples(),
+        call_members(given, 10, "members").digest_of_examples(),
+        call_members(given, Split([10])).digest_of_examples(),
+        call_members(table(seed=1), 10).digest_of_examples(),
     }
     assert len(digests) == 6
-    assert call_members(given, 10).digest() in digests
+    assert call_members(given, 10).digest_of_examples() in digests
 
 
 @pytest.mark.parametrize(

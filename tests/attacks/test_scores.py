@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
-from bayes_dp.attacks.scores import Bonferroni, Choice, Fixed, Split, Uncorrected, guess, ranked
+from bayes_dp.attacks.scores import Bonferroni, Choice, Fixed, Split, Uncorrected, guess
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from tests.data.test_counts import refusal
@@ -25,6 +25,11 @@ from tests.data.test_counts import refusal
 SETTINGS = settings(max_examples=100, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
 TABLE = GuessTable([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
 TIED = st.sampled_from([-math.inf, -1.0, 0.0, 0.5, math.inf])
+
+
+def ranked(table: GuessTable, seed: int) -> np.ndarray:
+    """The rows from the lowest to the highest score."""
+    return guess(table, len(table), seed=seed).order
 
 
 @st.composite

@@ -50,7 +50,7 @@ def test_it_is_the_best_of_the_bounds_of_the_guesses(question, choice):
         settings["cautious"] = question.get("propensity") != "exact"
         settings["parameter"] = "mu" if question.get("family") else "epsilon"
         right = TABLE.member[rows] == called
-        given = (TABLE.propensity[rows], called, right, uniforms(TABLE, 4)[rows])
+        given = (TABLE.propensity[rows], called, right, uniforms(calls, 4)[rows])
         bounds.append(bounds_for_propensities(*given, examples=2000, p=level, **settings)[0])
     assert found.value == pytest.approx(max(bounds), rel=1e-9)
     assert found.value > 0
@@ -67,17 +67,17 @@ def test_splitting_chooses_on_one_part_and_judges_on_the_other(question):
     found = zero_run(TABLE, choice=choice, seed=1, **question)
     calls = call_members(TABLE, choice, seed=1)
 
-    def bound(part, i, pilot):
+    def bound(part, i):
         rows, called = part.guessed(i)
-        coins = uniforms(part.table, 1, pilot=pilot)[rows]
+        coins = uniforms(calls, 1)[rows]
         settings = {"delta": question.get("delta", 0.0), "parameter": "mu" if question.get("family") else "epsilon"}
         settings["cautious"] = True
         right = part.table.member[rows] == called
-        given = (part.propensity[rows], called, right, coins)
-        return bounds_for_propensities(*given, examples=len(part.table), p=0.05, **settings)[0]
+        given = (part.table.propensity[rows], called, right, coins)
+        return bounds_for_propensities(*given, examples=part.examples, p=0.05, **settings)[0]
 
-    best = int(np.argmax([bound(calls.pilot, i, True) for i in range(4)]))
-    assert found.value == pytest.approx(bound(calls, best, False), rel=1e-9)
+    best = int(np.argmax([bound(calls.pilot, i) for i in range(4)]))
+    assert found.value == pytest.approx(bound(calls, best), rel=1e-9)
     assert found.details["examples"] == 1000
 
 
@@ -144,7 +144,7 @@ def test_fair_coins_give_the_one_run_bounds():
 
 def test_the_compositional_form_takes_the_overlap_of_the_table():
     eta = float(np.minimum(TABLE.propensity, 1 - TABLE.propensity).min())
-    guesses = call_members(TABLE, Bonferroni()).guesses()
+    guesses = call_members(TABLE, Bonferroni()).counted()
     found = zero_run(TABLE, 1e-5, form="compositional")
     assert found.value == compositional(guesses, 1e-5, overlap=eta).value
     assert "No example could have had a propensity further from 1/2 than the 2000 here." in found.assumptions
@@ -171,10 +171,14 @@ def test_without_coins():
 
 
 def test_the_coins_are_one_for_each_example():
-    np.testing.assert_array_equal(uniforms(TABLE, 3), uniforms(TABLE, 3))
-    assert (uniforms(TABLE, 3) != uniforms(TABLE, 4)).all()
-    assert (uniforms(TABLE, 3) != uniforms(TABLE, 3, pilot=True)).all()
-    assert uniforms(TABLE, 3).shape == (2000,)
+    few, many, split = (call_members(TABLE, choice) for choice in (5, 900, Split([10], fraction=0.3)))
+    np.testing.assert_array_equal(uniforms(few, 3), uniforms(many, 3))
+    assert (uniforms(few, 3) != uniforms(few, 4)).all()
+    assert uniforms(few, 3).shape == uniforms(split, 3).shape == (2000,)
+    coins = uniforms(split, 3)
+    assert len(np.unique(coins)) == 2000
+    np.testing.assert_array_equal(coins[split.rows], uniforms(few, 3)[:1400])
+    assert (uniforms(split.only(0), 3)[split.pilot.rows] == 0).all()
 
 
 def test_epsilon_at_another_delta():
@@ -225,7 +229,9 @@ def test_a_table_of_one_kind_is_refused():
 @pytest.mark.parametrize(
     ("given", "settings", "message"),
     [
-        (bdp.Guesses(10, 5, 3), {}, "guesses must be a GuessTable or Calls, not Guesses"),
+        (bdp.Guesses(10, 5, 3), {}, "guesses must be made from a GuessTable by bdp.attacks: these are numbers"),
+        (3, {}, "guesses must be a GuessTable, or Guesses as attacks.call_members gives them, not int"),
+        (bdp.attacks.guess(bdp.GuessTable([1.0, 2.0], [True, False]), 1), {}, "propensity must be given"),
         (bdp.GuessTable([1.0, 2.0], [True, False]), {}, "propensity must be given"),
         (TABLE, {"family": "laplace"}, 'family must be "approx" or "gaussian", not \'laplace\''),
         (TABLE, {"form": "mixed"}, 'form must be "untampered", "tampered" or "compositional", not \'mixed\''),

@@ -3,31 +3,43 @@ quantiles that are exact bounds of a rate (Clopper and Pearson)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["clopper_pearson_lower", "clopper_pearson_upper", "log_density", "log_peak"]
+__all__ = [
+    "clopper_pearson_lower",
+    "clopper_pearson_upper",
+    "log_density",
+    "log_peak",
+    "stirling_error",
+    "stirling_series",
+]
 
 
-def _stirling_error(n: Floats) -> Floats:
+def stirling_series(z: Any) -> Any:
+    """log Γ(z) − [(z − ½) log z − z + ½ log 2π] for z ≥ 8, to 2e-13, of an array of NumPy or JAX."""
+    w = 1 / (z * z)
+    return (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w / 1188)))) / z
+
+
+def stirling_error(n: Floats) -> Floats:
     """log n! - log(sqrt(2πn) (n/e)^n), to full precision; 0 at n = 0 by convention."""
     small = np.where(n > 0, np.minimum(n, 16.0), 1.0)
     exact = special.gammaln(small + 1) - (small + 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)
     big = np.maximum(n, 16.0)
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * big**2)) / big**2) / big**2) / big
-    return np.where(n == 0, 0.0, np.where(n < 16, exact, series))
+    return np.where(n == 0, 0.0, np.where(n < 16, exact, stirling_series(big)))
 
 
 def log_peak(k: Floats, n: Floats) -> Floats:
     """log of the largest value of the density of Beta(k+1, n-k+1), at y = k/n, without the cancellation of lgamma's."""
     inside = (k > 0) & (k < n)
     spread = np.where(inside, 0.5 * np.log(n / (2 * np.pi * np.where(inside, k * (n - k), 1.0))), 0.0)
-    return np.asarray(
-        np.log1p(n) + spread + inside * (_stirling_error(n) - _stirling_error(k) - _stirling_error(n - k))
-    )
+    return np.asarray(np.log1p(n) + spread + inside * (stirling_error(n) - stirling_error(k) - stirling_error(n - k)))
 
 
 def log_density(k: Floats, n: Floats, peak: Floats, y: Floats, one_minus_y: Floats) -> Floats:

@@ -82,8 +82,11 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
-def whole_number(name: str, value: Any, least: int) -> int:
-    """`value` as an int, if it is a whole number of at least `least`, and of a size that NumPy can count with."""
+def whole_number(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """`value` as an int, if it is a whole number of at least `least`, and at most `most` or of a size that NumPy can
+    count with."""
+    if most is not None and (not is_whole(value) or not least <= value <= most):
+        raise InputError(f"{name} must be a whole number from {least} to {most}, not {show(value)}")
     if not is_whole(value) or value < least:
         raise InputError(f"{name} must be a whole number, at least {least}, not {show(value)}")
     if value >= 2**63:

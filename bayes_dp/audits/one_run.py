@@ -52,6 +52,7 @@ from bayes_dp.audits.choice import (
 from bayes_dp.audits.f_dp import approx
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.memberships import under_coins
+from bayes_dp.beta import stirling_error
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
@@ -170,11 +171,7 @@ def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
 
 def _stirling_rest(n: FloatArray) -> FloatArray:
     """log n! − n log n + n, 0 at n = 0."""
-    far = np.maximum(n, 16.0)
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / far**2) / far**2) / far**2) / far
-    near = np.minimum(n, 16.0)
-    exact = special.gammaln(near + 1) - special.xlogy(near, near) + near
-    return np.where(n > 16, 0.5 * np.log(2 * math.pi * far) + series, exact)
+    return stirling_error(n) + np.where(n > 0, 0.5 * np.log(2 * math.pi * np.maximum(n, 1.0)), 0.0)
 
 
 def _tail_quotient(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatArray:

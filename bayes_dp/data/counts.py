@@ -23,8 +23,8 @@ from bayes_dp.data.table import (
     csv_text,
     grouped_by,
     labels,
+    one_whole_number,
     show,
-    whole_numbers,
 )
 from bayes_dp.support.once import once
 
@@ -325,9 +325,7 @@ def _checked_examples(examples: object, design: str, negatives: IntArray, positi
     guesses = sum(negatives.tolist()) + sum(positives.tolist())
     if examples is None:
         raise InputError(f'examples, at least the {guesses} guesses, must be given for the design "one_run", not None')
-    number = whole_numbers(examples, 1, lambda row: "examples")
-    if number.ndim:
-        raise InputError(f"examples must be one whole number, not {show(examples)}")
+    number = one_whole_number("examples", examples, 1)
     if number < guesses:
         raise InputError(f"examples must be at least the {guesses} guesses (negatives and positives), not {number}")
-    return int(number)
+    return number

@@ -39,6 +39,7 @@ __all__ = [
     "is_number",
     "is_one_line",
     "labels",
+    "one_whole_number",
     "plain",
     "real_number",
     "safe_cell",
@@ -295,6 +296,14 @@ def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> In
         if not number or not low <= cell <= MAX_COUNT or cell != int(cell):
             raise _not_whole(name(i if shape else None), low, cell)
     return np.array([int(cell) for cell in cells], dtype=np.int64).reshape(shape)
+
+
+def one_whole_number(name: str, value: Any, low: int) -> int:
+    """Like `whole_numbers`, for a single number."""
+    number = whole_numbers(value, low, lambda row: name)
+    if number.ndim:
+        raise InputError(f"{name} must be one whole number, not {show(value)}")
+    return int(number)
 
 
 def labels(table: Table, column: str, n: int, row: str = "base") -> tuple[str, ...] | None:

@@ -14,23 +14,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayes_dp.bayes.exact.posterior import ExactPosterior, exact
+from bayes_dp.bayes.exact.posterior import MOST_CHALLENGES, ExactPosterior, exact
 from bayes_dp.bayes.question import Question, Strength, ask
-from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of, show, whole_number
+from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.planning.limit import limit_width
 from bayes_dp.planning.result import Plan, Row, Way
 from bayes_dp.planning.simulated import Experiment, Simulated
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
-from bayes_dp.support.workers import pool
+from bayes_dp.support.workers import check_jobs, pool
 
 __all__ = ["plan"]
 
 
 _WAYS: tuple[Way, ...] = ("challenges", "bases")
 _IN_VAIN = 4.0  # times the challenges are shown, where not even their limit is enough
-_MOST = 1e8  # challenges of a base that the exact method handles
 _DRAWN = (
     "The truth is drawn from the posterior given these counts; new bases are like these.",
     "The truth is as given, or drawn from the priors.",
@@ -72,8 +71,7 @@ def plan(
     An interrupted plan keeps the sizes that are finished, if there are any.
     """
     settings = _settings(width, prob, assurance, vary, largest, repetitions, seed)
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
+    check_jobs(n_jobs)
     check_shown(progress)
     if not isinstance(given, ErrorCounts | Experiment):
         raise InputError(f"given must be ErrorCounts or an Experiment, not {type(given).__name__}")
@@ -191,7 +189,7 @@ def _growing(start: Simulated, way: Way, largest: float, rng: np.random.Generato
     """The experiments twice as large, four times, and so on up to `largest` times."""
     experiments, times = start, 1.0
     if way == "challenges":
-        largest = min(largest, _MOST / max(start.n0.max(), start.n1.max()))
+        largest = min(largest, MOST_CHALLENGES / max(start.n0.max(), start.n1.max()))
     while times < largest:
         times = min(2 * times, largest)
         if way == "challenges":

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from bayes_dp.attacks.lira import Curve
+from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.plots.style import (
@@ -182,9 +182,7 @@ def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
     tail = (1 - prob) / 2
     centres, arms = [], []
     for errors, runs in ((counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)):
-        rest = runs - errors
-        low = np.where(errors > 0, special.betaincinv(np.maximum(errors, 1), rest + 1, tail), 0.0)
-        high = np.where(rest > 0, special.betainccinv(errors + 1, np.maximum(rest, 1), tail), 1.0)
+        low, high = clopper_pearson_lower(errors, runs, tail), clopper_pearson_upper(errors, runs, tail)
         centres.append(errors / runs)
         arms.append(np.stack([errors / runs - low, high - errors / runs]))
     ax.errorbar(

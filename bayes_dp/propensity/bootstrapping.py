@@ -56,7 +56,7 @@ from bayes_dp.propensity.worst_case import Guessed, Terms, best_of_least
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.progress import bar, check_shown
-from bayes_dp.support.workers import pool
+from bayes_dp.support.workers import check_jobs, pool
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["bootstrap"]
@@ -117,8 +117,7 @@ def bootstrap(
         raise InputError(
             f"replicates must be a whole number, at least {fewest} for p' = {tail:g}, not {show(replicates)}"
         )
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
+    check_jobs(n_jobs)
     check_shown(progress)
     p = most - tail
     if form is not None and not is_one_of(form, ("untampered", "tampered")):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers, seed_of
+from bayes_dp.checks import InputError, numbers, seed_of, whole_number
 from bayes_dp.data.table import show
 from bayes_dp.propensity.cross_fitting import Calibration, Logistic, Task, classifier, one_thread, task
 from bayes_dp.propensity.diagnostics import area_under_curve, diagnose
@@ -68,8 +68,7 @@ def fit(
     n = len(given)
     truth, seed = memberships(member, n), seed_of(seed)
     _both(truth, "member")
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= 100:
-        raise InputError(f"folds must be a whole number from 2 to 100, not {show(folds)}")
+    folds = whole_number("folds", folds, 2, 100)
     learner = classifier(estimator, calibration)
     every, labels, all_members = given, groups, truth
     warned: list[str] = []
@@ -80,7 +79,7 @@ def fit(
     root = np.random.SeedSequence(seed)
     split_seed, model_seed = root.spawn(2)
     units = unit_codes(labels, len(every))
-    job = task(learner.prepared(matrix), all_members, units, int(folds), split_seed, None if training is None else n)
+    job = task(learner.prepared(matrix), all_members, units, folds, split_seed, None if training is None else n)
     with one_thread():
         first = learner.fit(job, seed=int(model_seed.generate_state(1)[0]))
     fits = len(job.targets)

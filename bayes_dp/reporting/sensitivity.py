@@ -16,7 +16,7 @@ from bayes_dp.bayes import priors
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.question import Strength
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.interop import psis
+from bayes_dp.results.interop import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
 
@@ -44,7 +44,6 @@ _STRENGTHS: dict[Strength, str] = {
 }
 _LETTERS = {"epsilon": "ε", "strength": "s"}
 _DRAWS = 20_000
-_PARETO = 0.7  # k above which weights are not to be trusted
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _reweighted(post: Posterior, parameter: str, prior: Any, prob: float, change
     ratio = priors.log_density(prior)(draws[parameter]) - priors.log_density(before)(draws[parameter])
     with np.errstate(over="ignore"):  # of far too unequal weights, whose k tells
         log_weights, k = psis(ratio[None])
-    if not k[0] <= _PARETO:
+    if not k[0] <= PARETO_K:
         return untold
     low, median, high = _quantiles(draws["epsilon"], np.exp(log_weights[0]), ((1 - prob) / 2, 0.5, (1 + prob) / 2))
     return Variation(change, meaning, low, median, high)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
     from bayes_dp.results.posterior import Provenance
 
-__all__ = ["ess", "psis", "rhat", "to_arviz"]
+__all__ = ["PARETO_K", "ess", "psis", "rhat", "to_arviz"]
+
+PARETO_K = 0.7  # of smoothed weights, above which they are not to be trusted
 
 _COUNTS = ("false_positives", "negatives", "false_negatives", "positives")
 _BY_BASE = ("alpha", "beta", *_COUNTS)

@@ -16,12 +16,18 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, is_whole, show
 from bayes_dp.support.forks import forked_after_jax
 
-__all__ = ["end_with", "jax_must_run", "pool"]
+__all__ = ["check_jobs", "end_with", "jax_must_run", "pool"]
 
 _SECONDS = 1.0
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what joblib does not take for a number of processes."""
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+        raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
 
 
 def pool(n_jobs: int | None, return_as: str = "list", **options: Any) -> Any:

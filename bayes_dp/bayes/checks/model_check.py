@@ -28,7 +28,7 @@ from bayes_dp.bayes.likelihoods.binomial import Counts
 from bayes_dp.bayes.question import Question, extremes
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.interop import psis
+from bayes_dp.results.interop import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior, finite, show
 from bayes_dp.support.text import Lines
 
@@ -37,7 +37,6 @@ __all__ = ["ModelCheck", "check"]
 Floats = NDArray[np.float64]
 
 _DOUBTFUL = 0.01  # p-value below which a check speaks up
-_PARETO = 0.7  # k above which a base's leave-one-out weights are not to be trusted
 _CANDIDATES = 1000  # places on the boundary among which a tight base's rates are drawn
 
 
@@ -271,11 +270,11 @@ def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
             "The levels of the bases are not spread as uniform rates over the layer would have them: look for groups of"
             " bases that leak differently, and for bases that do not belong."
         )
-    bad = [base for base, k in zip(found["bases"], found["pareto_k"], strict=True) if not k <= _PARETO]
+    bad = [base for base, k in zip(found["bases"], found["pareto_k"], strict=True) if not k <= PARETO_K]
     if bad:
         sentences.append(
             f"The posterior leans so much on the {_some(bad)} that the leave-one-out score is unreliable there"
-            f" (Pareto k > {_PARETO})."
+            f" (Pareto k > {PARETO_K})."
         )
     if not sentences:
         sentences.append(

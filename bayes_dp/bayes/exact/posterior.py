@@ -27,7 +27,7 @@ from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
 
-__all__ = ["ExactPosterior", "exact", "exact_delta"]
+__all__ = ["MOST_CHALLENGES", "ExactPosterior", "exact", "exact_delta"]
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ _FARTHEST = 1e10  # ε up to which strengths of a level over ε are told from no
 _SHORTEST = 1e-3  # no table of corners ends earlier, for its nodes to differ
 _DEEPEST = 1e6  # nats: a base so improbable is wrong by 0.003, one ten times as deep by 0.6, and then by anything
 _DIGITS = 3e-9  # error of the log likelihood of a base, in shares of its depth
-_MOST = 10**8  # challenges of a base for which the likelihood keeps its digits
+MOST_CHALLENGES = 10**8  # of a base, for which the likelihood keeps its digits
 
 
 @dataclass(frozen=True)
@@ -248,10 +248,10 @@ def _moment(weight: Floats, value: Floats, power: int, far: float) -> float:
 def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
     for name in ("negatives", "positives"):
         values = getattr(counts, name)
-        if values.max() > _MOST:
+        if values.max() > MOST_CHALLENGES:
             i = int(np.argmax(values))
             raise InputError(
-                f"method='exact' handles at most {_MOST} challenges of a base, but {name}[{i}] is {values[i]}"
+                f"method='exact' handles at most {MOST_CHALLENGES} challenges of a base, but {name}[{i}] is {values[i]}"
             )
     return MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
 

@@ -2,7 +2,8 @@
 
 The log odds of P[K(e,d)] are a smooth function of e, on the scale of the two levels at which the corner's edges pass
 the base, and of d. A table holds them as quintic splines on a grid that is uniform in Σ arcsinh((e - level)/width), at
-Chebyshev points in d in [0,δ]; the number of these is doubled until the new ones were predicted.
+Chebyshev points in d in [0,δ]; the number of these is doubled until the new ones were predicted. Bases whose corner is
+too sharp for that, with millions of challenges and a large δ, are left to `marginal.py`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _EXACT = 1e-8  # error of log odds between the points in d that needs no more of
 _PREDICTED = 1e-4  # largest error of log odds predicted from half the points in d: all of them then do far better
 _BETWEEN = 1e-6  # largest error of log odds between the nodes in e
 _RELEVANT = 40.0  # the errors allowed grow with the distance of the log odds beyond this
+_AROUND = np.array([-6.0, -3.0, -1.0, 0.0, 1.0, 3.0, 6.0])  # widths from an edge at which the points in d are judged
 _NOTHING = -200.0  # a corner whose log odds never exceed this is left out
 
 
@@ -52,6 +54,7 @@ class CornerTable:
         self._delta = delta if delta > _SMALLEST else 0.0
         self._level, self._width = likelihood.levels()
         self._groups: tuple[list[_Group], list[_Group]] = ([], [])
+        self._sharp: tuple[list[int], list[int]] = ([], [])  # bases of which there is no table
         bases = np.arange(self._level.shape[2])
         parts = np.array_split(bases, -(-len(bases) // _PART))
         for corner, part in ((corner, part) for corner in (0, 1) for part in parts):
@@ -63,7 +66,7 @@ class CornerTable:
                 nodes *= 2
 
     def _log_odds(self, corner: int, bases: Ints, e: Floats, d: Floats) -> Floats:
-        """log P/(1-P) for e (bases, nodes, 1) and d (points,): (bases, nodes, points)."""
+        """log P/(1-P) for e and d that broadcast to (bases or 1, …): (bases, …)."""
         e, d = np.broadcast_arrays(e, d)
         small, complement = self._likelihood.corners(e, d, (corner,), bases)
         odds = small[0] - np.log(-np.expm1(np.minimum(small[0], -1e-300)))
@@ -83,8 +86,11 @@ class CornerTable:
         between = self._log_odds(corner, bases, e[:, 1::2], d[-1:])[..., 0]
         spline = interpolate.make_interp_spline(np.arange(nodes), at_nodes[..., -1], k=5, axis=1)
         off = np.abs(spline(places[1::2]) - between) / _allowance(between)
-        good = (off.max(axis=1) < _BETWEEN) | (2 * nodes > _MOST_NODES)
+        good = off.max(axis=1) < _BETWEEN
         rest = bases[~good]
+        if 2 * nodes > _MOST_NODES:
+            self._sharp[corner].extend(rest.tolist())
+            rest = rest[:0]
         keep, values = np.nonzero(good)[0], at_nodes[good]
         while len(keep):
             done = np.ones(len(keep), bool)
@@ -94,6 +100,7 @@ class CornerTable:
                 between = _weights(d, finer[1::2]).T
                 new = self._log_odds(corner, bases[keep], e[keep, :: 2 * _SAMPLE], finer[1::2])
                 off = (np.abs(values[:, ::_SAMPLE] @ between - new) / _allowance(new)).max(axis=(1, 2))
+                off = np.maximum(off, self._off_at_edges(corner, bases[keep], e[keep, :: 2 * _SAMPLE], d, values))
                 self._add(corner, bases[keep], first[keep], step[keep], d, values, off < _EXACT)
                 keep, values, off = keep[off >= _EXACT], values[off >= _EXACT], off[off >= _EXACT]
                 if not len(keep):
@@ -102,10 +109,27 @@ class CornerTable:
                 merged = np.empty((*values.shape[:-1], len(finer)))
                 merged[..., ::2], merged[..., 1::2] = values, new
                 d, values = finer, merged
-                done = (off < _PREDICTED) | (len(d) >= _MOST_POINTS)
+                done = off < _PREDICTED
+                if len(d) >= _MOST_POINTS:
+                    self._sharp[corner].extend(bases[keep[~done]].tolist())
+                    keep, values, done = keep[done], values[done], done[done]
             self._add(corner, bases[keep], first[keep], step[keep], d, values, done)
             keep, values = keep[~done], values[~done]
         return rest
+
+    def _off_at_edges(self, corner: int, bases: Ints, e: Floats, d: Floats, values: Floats) -> Floats:
+        """The largest error of the log odds around the edges, unseen by points in d that are farther apart."""
+        level, width = self._likelihood.levels_in_delta(e, corner, bases)
+        off = np.zeros(len(bases))
+        at = level + width * _AROUND
+        near = (width < self._delta) & (at[..., -1:] > 0) & (at[..., :1] < self._delta)
+        sharp = np.flatnonzero(near.any(axis=(1, 2)))
+        if len(sharp):
+            at = np.clip(at[sharp], 0.0, self._delta)
+            exact = self._log_odds(corner, bases[sharp], e[sharp], at)
+            between = np.einsum("bnpk,bnk->bnp", _weights(d, at), values[sharp, ::_SAMPLE])
+            off[sharp] = (np.abs(between - exact) / _allowance(exact)).max(axis=(1, 2))
+        return off
 
     def _add(
         self, corner: int, bases: Ints, first: Floats, step: Floats, d: Floats, values: Floats, done: Bools
@@ -140,6 +164,9 @@ class CornerTable:
                     value *= weight
                     total += value
                 odds[corner, bases] = total
+            if self._sharp[corner]:
+                sharp = np.array(self._sharp[corner])
+                odds[corner, sharp] = self._log_odds(corner, sharp, epsilon, delta)
         size = np.abs(odds)
         return -size - np.log1p(np.exp(-size)), odds > 0
 

@@ -68,6 +68,22 @@ class MarginalLikelihood:
         second = np.sqrt((1 - beta) / (beta * m1) + alpha / ((1 - alpha) * m0))
         return np.log(np.stack([(1 - beta) / alpha, (1 - alpha) / beta])), np.stack([first, second])
 
+    def levels_in_delta(self, epsilon: Floats, corner: int, bases: Ints) -> tuple[Floats, Floats]:
+        """Where in δ the edge of a corner passes the bases, at ε of shape (bases, …), and over what width; both alike.
+
+        max(1 - α e^ε - β, 1 - α - β e^ε) at the posterior means, with its standard deviation.
+        """
+        spread = (-1, *(1,) * (epsilon.ndim - 1))
+        x, n0, y, n1 = (v[bases].reshape(spread) for v in (self._x, self._n0, self._y, self._n1))
+        alpha, beta = (x + 1) / (n0 + 2), (y + 1) / (n1 + 2)
+        variance0, variance1 = alpha * (1 - alpha) / (n0 + 3), beta * (1 - beta) / (n1 + 3)
+        if corner == 1:
+            alpha, beta = 1 - alpha, 1 - beta
+        growth = np.exp(np.minimum(epsilon, 300.0))  # beyond, the edge is far on the other side
+        first, second = 1 - alpha * growth - beta, 1 - alpha - beta * growth
+        grown = np.where(first > second, growth**2 * variance0 + variance1, variance0 + growth**2 * variance1)
+        return np.maximum(first, second), np.sqrt(grown)
+
     @underflow_is_zero
     def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None) -> Floats:
         """Σ_i log L_i(ε,s) for ε and δ of shape (r,) and s of shape (r, c): an array (r, c).
@@ -191,6 +207,9 @@ class MarginalLikelihood:
         growth, c = np.exp(at * epsilon), 1.0 - at * delta
         x_star, zero = c / (1.0 + growth), np.zeros_like(at)
         c_bar = -np.expm1(np.log1p(-at * delta) - at * epsilon)
+        # The weights in units of the larger of ε and δ, as both may be nearly as small as floats go.
+        unit = np.maximum(np.maximum(epsilon, delta), np.finfo(np.float64).tiny)
+        by_epsilon, by_delta = epsilon / unit, delta / unit
         slices, weights = [], []
         for corner in (0, 1):
             n0, n1 = self._n0[base], self._n1[base]
@@ -198,13 +217,13 @@ class MarginalLikelihood:
             y = self._y[base] if corner == 0 else n1 - self._y[base]
             shared = (x, n0, self._peak[base], self._norm[base], base)
             slices.append(Slices(*shared, zero, x_star, 1.0 - x_star, c, at * delta, growth))
-            weights.append((y, n1, self._peak_b[base], delta + epsilon * c, -epsilon))
+            weights.append((y, n1, self._peak_b[base], by_delta + by_epsilon * c, -by_epsilon))
             slices.append(Slices(*shared, x_star, c - x_star, at * delta, c / growth, c_bar, 1.0 / growth))
-            weights.append((y, n1, self._peak_b[base], delta / growth, epsilon))
+            weights.append((y, n1, self._peak_b[base], by_delta / growth, by_epsilon))
         everything = Slices.concatenate(slices)
         everything.table = np.arange(len(everything))
         densities = WeightedDensities(*(np.concatenate(parts) for parts in zip(*weights, strict=True)))
-        return np.asarray(np.logaddexp.reduce(log_slices(densities, everything).reshape(4, -1), axis=0))
+        return np.log(unit) + np.logaddexp.reduce(log_slices(densities, everything).reshape(4, -1), axis=0)
 
     def _slices(self, base: Ints, epsilon: Floats, delta: Floats, corner: int) -> tuple[Slices, Bools]:
         """The three slices of one corner: a < x*, x* < a < 1-δ, and a > 1-δ (for the complement only)."""

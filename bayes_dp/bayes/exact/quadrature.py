@@ -285,6 +285,13 @@ def _locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> tuple[Fl
     box = np.stack([box[0], [heights.min(), heights.max()]]).clip(0.0, 1.0)
     box[box < RIM] = 0.0
     box[box > 1.0 - RIM] = 1.0
+    if two and ridge is not None:
+        # Where v decides alone, the mass leaves the ridge for the line of constant v.
+        along = (np.arange(4 * _ZOOM) + 0.5) / (4 * _ZOOM)
+        held = along[log_density(along, np.full((len(along), 1), at[1]))[:, 0] > top - _DROP]
+        if len(held) and (held[0] < box[0, 0] or held[-1] > box[0, 1]):
+            plain, _ = _locate(log_density, True, None)
+            box = np.stack([np.minimum(box[:, 0], plain[:, 0]), np.maximum(box[:, 1], plain[:, 1])], axis=1)
     return box, top
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import bayes_dp as bdp
+from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.exact.posterior import exact
 
 LEVELS = [0.05, 0.5, 0.95]
@@ -36,6 +37,8 @@ CORE = [
     ("HalfNormal({})", 1e-40, 10**4, (1, 1), 0.5, 0.5),
     ("HalfNormal({})", 1e-300, 10, (1, 2), 1e-5, "free"),
     ("HalfNormal({})", 1e-12, 10**4, (2, 0), 0.999999, "tight"),
+    ("Uniform(0, {})", 1e-300, 1, (1, 1), 0.0, "tight"),
+    ("Uniform(0, {})", 1e-40, 10**6, (1, 1), 0.5, "free"),  # where the strength decides alone
 ]
 
 
@@ -68,7 +71,25 @@ def test_the_battery(scale, trials):
     ):
         if pair in [(0, 0), (2, 2)] and trials == 10**8:
             continue  # all refused, after a long search
+        if trials == 10**8 and delta >= 0.5 and strength != "free":
+            with pytest.raises(bdp.InputError, match="contradict the prior"):
+                ask(text, scale, trials, pair, delta, strength)
+            continue
         check_against_the_prior(text, scale, trials, pair, delta, strength)
+
+
+def test_a_strength_far_below_a_large_delta():
+    """Many challenges on the line α + β = 1, where only s of about 1e-4 is possible: against a plain grid."""
+    counts, delta = bdp.ErrorCounts([10**8 // 2], 10**8, [10**8 // 2], 10**8), 0.5
+    post = bdp.estimate(counts, delta)
+    epsilon, s = (np.arange(120) + 0.5) / 10, (np.arange(150) + 0.5) * 2e-6
+    model = MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
+    log_density = model.total(epsilon, np.full(120, delta), np.tile(s, (120, 1))) - epsilon[:, None] ** 2 / 20
+    weight = np.exp(log_density - log_density.max())
+    for name, at, axis in (("epsilon", epsilon, 1), ("strength", s, 0)):
+        share = np.cumsum(weight.sum(axis=axis)) / weight.sum()
+        edges = at + (at[1] - at[0]) / 2
+        np.testing.assert_allclose(post.marginals[name].cdf(edges[::10]), share[::10], atol=3e-3)
 
 
 @pytest.mark.parametrize(("low", "high"), [(40, 1e4), (1e5, 1e8)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.data.files import Source, write_text_atomically
+from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.table import (
     IntArray,
@@ -40,7 +41,7 @@ _LABELS = {"base": "base", "group": "group"}
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class ErrorCounts:
+class ErrorCounts(Immutable):
     """Errors of attacks on n challenge bases: of `negatives` non-member challenges, `false_positives` were called
     members; of `positives` member challenges, `false_negatives` were called non-members.
 
@@ -75,8 +76,7 @@ class ErrorCounts:
     ) -> None:
         columns = {"fp": false_positives, "n0": negatives, "fn": false_negatives, "n1": positives}
         table = Table(columns | _given(base=base, group=group), _COUNTS | _LABELS)
-        counts = count_arrays(table)
-        self._set(counts, _texts(table, len(counts[0])), design, examples)
+        self._set(_checked(table, count_arrays(table), design, examples))
 
     @classmethod
     def from_rates(
@@ -105,13 +105,13 @@ class ErrorCounts:
                     f"{show(counts[column][i])}"
                 )
         fp, fn = (np.rint(counts[column]).astype(np.int64) for column in ("fp", "fn"))
-        return cls._with_labels((fp, n0, fn, n1), **others)
+        return cls._of((fp, n0, fn, n1), **others)
 
     @classmethod
     def from_confusion(cls, tp: ArrayLike, fp: ArrayLike, tn: ArrayLike, fn: ArrayLike, **others: Any) -> ErrorCounts:
         """From confusion matrices, each argument of shape (n,) or a number; a positive is a member."""
         columns = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
-        return cls._with_labels(count_arrays(Table(columns, {column: column for column in columns})), **others)
+        return cls._of(count_arrays(Table(columns, {column: column for column in columns})), **others)
 
     @classmethod
     def from_csv(
@@ -156,11 +156,10 @@ class ErrorCounts:
 
     @classmethod
     def _from_table(cls, table: Table, design: str, examples: int | None) -> ErrorCounts:
-        counts = count_arrays(table)
-        return cls._new(counts, _texts(table, len(counts[0])), design, examples)
+        return cls._new(_checked(table, count_arrays(table), design, examples))
 
     @classmethod
-    def _with_labels(
+    def _of(
         cls,
         counts: Sequence[IntArray],
         base: ArrayLike | None = None,
@@ -169,29 +168,7 @@ class ErrorCounts:
         examples: int | None = None,
     ) -> ErrorCounts:
         """From counts that need no more checks, and the other arguments of the constructor."""
-        texts = _texts(Table(_given(base=base, group=group), _LABELS), len(counts[0]))
-        return cls._new(counts, texts, design, examples)
-
-    @classmethod
-    def _new(
-        cls, counts: Sequence[IntArray], texts: Mapping[str, tuple[str, ...] | None], design: str, examples: int | None
-    ) -> ErrorCounts:
-        """From counts and labels that need no more checks."""
-        found = object.__new__(cls)
-        found._set(counts, texts, design, examples)
-        return found
-
-    def _set(
-        self, counts: Sequence[IntArray], texts: Mapping[str, tuple[str, ...] | None], design: str, examples: int | None
-    ) -> None:
-        fields: dict[str, Any] = dict(zip(_COUNTS.values(), counts, strict=True))
-        fields |= {name: texts.get(name) for name in _LABELS}
-        fields["design"] = _known_design(design)
-        fields["examples"] = _checked_examples(examples, design, counts[1], counts[3])
-        for name, value in fields.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+        return cls._new(_checked(Table(_given(base=base, group=group), _LABELS), counts, design, examples))
 
     @classmethod
     def read(
@@ -253,8 +230,8 @@ class ErrorCounts:
                 if (getattr(self, name) is None) != (getattr(part, name) is None):
                     raise InputError(f"part {i} and part 0 must both have {name} labels, or neither")
         counts = [np.concatenate([getattr(part, name) for part in parts]) for name in _COUNTS.values()]
-        texts = {name: tuple(text for part in parts for text in getattr(part, name)) for name in self._labels()}
-        return self._new(counts, texts, self.design, self.examples)
+        texts = {name: [text for part in parts for text in getattr(part, name)] for name in self._labels()}
+        return self._of(counts, **texts, design=self.design, examples=self.examples)
 
     def __len__(self) -> int:
         return len(self.false_positives)
@@ -263,8 +240,8 @@ class ErrorCounts:
         """The chosen bases: by a number, a slice, an array of numbers or an array of booleans of shape (n,)."""
         rows = chosen_rows(index, len(self), "base")
         counts = [getattr(self, name)[rows] for name in _COUNTS.values()]
-        texts = {name: tuple(texts[i] for i in rows) for name, texts in self._labels().items()}
-        return self._new(counts, texts, self.design, self.examples)
+        texts = {name: [texts[i] for i in rows] for name, texts in self._labels().items()}
+        return self._of(counts, **texts, design=self.design, examples=self.examples)
 
     def _labels(self) -> dict[str, tuple[str, ...]]:
         return _given(base=self.base, group=self.group)
@@ -280,16 +257,12 @@ class ErrorCounts:
             content.update(getattr(self, name).astype("<i8").tobytes())
         return content.hexdigest()
 
+    __hash__ = Immutable.__hash__  # which Python takes away from a class with its own __eq__
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ErrorCounts):
             return NotImplemented
         return self.digest() == other.digest() and self._labels() == other._labels()
-
-    def __hash__(self) -> int:
-        return hash(self.digest())
-
-    def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
-        return ErrorCounts, tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     def __repr__(self) -> str:
         spans = " + ".join(
@@ -300,9 +273,13 @@ class ErrorCounts:
         return f'ErrorCounts: {bases}, {spans} challenges{each}, design "{self.design}"{examples}'
 
 
-def _texts(table: Table, n: int) -> dict[str, tuple[str, ...] | None]:
-    """The labels of a table of n bases."""
-    return {name: labels(table, name, n) for name in _LABELS}
+def _checked(table: Table, counts: Sequence[IntArray], design: object, examples: object) -> dict[str, Any]:
+    """The fields of ErrorCounts, from counts that need no more checks and a table with the labels."""
+    fields: dict[str, Any] = dict(zip(_COUNTS.values(), counts, strict=True))
+    fields |= {name: labels(table, name, len(counts[0])) for name in _LABELS}
+    fields["design"] = known = _known_design(design)
+    fields["examples"] = _checked_examples(examples, known, counts[1], counts[3])
+    return fields
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, one_number, seed_of, truth
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
+from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named, worst
 from bayes_dp.data.table import (
@@ -23,6 +24,7 @@ from bayes_dp.data.table import (
     Cells,
     Layout,
     Table,
+    cells_of,
     chosen_rows,
     csv_text,
     labels,
@@ -75,7 +77,7 @@ _LAYOUT = Layout(
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class GuessTable:
+class GuessTable(Immutable):
     """The n examples of an audit: a higher `score` says "more likely a member", `member` is the truth.
 
     All arrays are read-only and of shape (n,). Scores are float64 and may be infinite. Members may be given as truth
@@ -293,18 +295,14 @@ class GuessTable:
             content.update(b"\nlearned")
         return content.hexdigest()
 
+    __hash__ = Immutable.__hash__  # which Python takes away from a class with its own __eq__
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GuessTable):
             return NotImplemented
         return (self.base, self._learned()) == (other.base, other._learned()) and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in ("score", "member", "propensity")
         )
-
-    def __hash__(self) -> int:
-        return hash(self.digest())
-
-    def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
-        return GuessTable, tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     def __str__(self) -> str:
         return self.summary()
@@ -317,19 +315,6 @@ class GuessTable:
         if self.propensity is not None:
             parts.append(f"with {'learned ' * self._learned()}propensities")
         return f"GuessTable: {', '.join(parts)}"
-
-    @classmethod
-    def _new(cls, fields: dict[str, Any]) -> GuessTable:
-        """From fields that need no more checks."""
-        table = object.__new__(cls)
-        table._set(fields)
-        return table
-
-    def _set(self, fields: dict[str, Any]) -> None:
-        for name, value in fields.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
 
     def _rows(self, rows: Indices) -> GuessTable:
         return self._new(
@@ -414,22 +399,7 @@ def _column(
     Text is not accepted, and truth values only with `truths`.
     """
     value, name = table.columns[column], table.namer(column)
-    cells: Any
-    shape: tuple[int, ...]
-    if isinstance(value, np.ma.MaskedArray):
-        value = value.tolist()  # masked elements become None, which is refused below
-    if isinstance(value, list | tuple):  # one by one, because NumPy would turn True into 1 and mixtures into text
-        cells, shape = value, (len(value),)
-    else:
-        try:
-            array = np.asarray(value)
-        except Exception:  # the value may be of any class, and so raise anything
-            raise InputError(f"{name(None)} must be an array of numbers, not {show(value)}") from None
-        if array.ndim > 1:
-            raise InputError(f"{name(None)} must have one dimension, one row per example, not the shape {array.shape}")
-        cells, shape = array.reshape(-1), array.shape
-    if not len(cells):
-        raise InputError(f"{name(None)} must hold at least one row, not none")
+    cells, shape = cells_of(value, name, "numbers", ("row", "example"))
     if isinstance(cells, np.ndarray) and cells.dtype.kind in ("biuf" if truths else "iuf"):
         with np.errstate(over="ignore"):
             values = cells.astype(np.float64)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of
 from bayes_dp.data.files import MAX_BYTES, Source, printable, write_bytes_atomically
+from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.npy import MAGIC, npy_header
 from bayes_dp.data.parsing import csv_table, file_table, frame_table
 from bayes_dp.data.table import (
@@ -68,7 +69,7 @@ _LAYOUT = Layout(
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class LossTable:
+class LossTable(Immutable):
     """Losses of n challenge bases: `without` of N0 runs trained without the example of the base, `with_` of N1 with it.
 
     Both arrays are read-only float64, of the shapes (n, N0) and (n, N1); N0 and N1 may differ. An array of shape (N,)
@@ -182,18 +183,14 @@ class LossTable:
             content.update("\n".join(self.base).encode())  # a label is one line
         return content.hexdigest()
 
+    __hash__ = Immutable.__hash__  # which Python takes away from a class with its own __eq__
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LossTable):
             return NotImplemented
         return self.base == other.base and all(
             np.array_equal(losses, getattr(other, name)) for name, losses in self._arrays().items()
         )
-
-    def __hash__(self) -> int:
-        return hash(self.digest())
-
-    def __reduce__(self) -> tuple[Any, ...]:  # through the constructor, because unpickled arrays are writable
-        return LossTable, (self.without, self.with_, self.base)
 
     def __repr__(self) -> str:
         bases, each = ("1 base", "") if len(self) == 1 else (f"{len(self)} bases", " each")
@@ -202,20 +199,6 @@ class LossTable:
 
     def _arrays(self) -> dict[str, Floats]:
         return {"without": self.without, "with_": self.with_}
-
-    @classmethod
-    def _new(cls, fields: dict[str, Any]) -> LossTable:
-        """From fields that need no more checks."""
-        table = object.__new__(cls)
-        table._set(fields)
-        return table
-
-    def _set(self, fields: dict[str, Any]) -> None:
-        for name, value in fields.items():
-            if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
 
 
 def _checked(without: Any, with_: Any, base: Any, title: Callable[[str], str]) -> dict[str, Any]:

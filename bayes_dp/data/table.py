@@ -31,6 +31,7 @@ __all__ = [
     "IntArray",
     "Layout",
     "Table",
+    "cells_of",
     "chosen_rows",
     "columns_of",
     "count_arrays",
@@ -272,23 +273,11 @@ def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> In
 
     Whole floats such as 3.0 are accepted, truth values and text are not.
     """
-    if isinstance(value, np.ma.MaskedArray):
-        value = value.tolist()  # masked elements become None, which is refused below
-    shape: tuple[int, ...]
-    if isinstance(value, list | tuple):  # one by one, because NumPy would turn True into 1 and mixtures into text
-        cells, shape = list(value), (len(value),)
-    else:
-        try:
-            array = np.asarray(value)
-        except Exception:  # the value may be of any class, and so raise anything
-            raise InputError(f"{name(None)} must be an array of whole numbers, not {show(value)}") from None
-        if array.ndim > 1:
-            raise InputError(f"{name(None)} must have one dimension, one count per base, not the shape {array.shape}")
-        if array.size and array.dtype.kind in "iuf":
-            return _whole_array(array, low, name)
-        cells, shape = array.reshape(-1).tolist(), array.shape
-    if not cells:
-        raise InputError(f"{name(None)} must hold at least one count, not none")
+    cells, shape = cells_of(value, name, "whole numbers", ("count", "base"))
+    if isinstance(cells, np.ndarray):
+        if cells.dtype.kind in "iuf":
+            return _whole_array(cells.reshape(shape), low, name)
+        cells = cells.tolist()
     for i, cell in enumerate(cells):
         if getattr(cell, "shape", None) == ():
             cells[i] = cell = cell.item()
@@ -296,6 +285,34 @@ def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> In
         if not number or not low <= cell <= MAX_COUNT or cell != int(cell):
             raise _not_whole(name(i if shape else None), low, cell)
     return np.array([int(cell) for cell in cells], dtype=np.int64).reshape(shape)
+
+
+def cells_of(
+    value: Any, name: Callable[[int | None], str], numbers: str, row: tuple[str, str]
+) -> tuple[list[Any] | NDArray[Any], tuple[int, ...]]:
+    """The elements of a column, in a list or an array, and its shape, () or (n,); at least one.
+
+    `numbers` says what they are, `row` what each is called and what it stands for, in messages.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        value = value.tolist()  # masked elements become None, which no column holds
+    cells: list[Any] | NDArray[Any]
+    shape: tuple[int, ...]
+    if isinstance(value, list | tuple):  # one by one, because NumPy would turn True into 1 and mixtures into text
+        cells, shape = list(value), (len(value),)
+    else:
+        try:
+            array = np.asarray(value)
+        except Exception:  # the value may be of any class, and so raise anything
+            raise InputError(f"{name(None)} must be an array of {numbers}, not {show(value)}") from None
+        if array.ndim > 1:
+            raise InputError(
+                f"{name(None)} must have one dimension, one {' per '.join(row)}, not the shape {array.shape}"
+            )
+        cells, shape = array.reshape(-1), array.shape
+    if not len(cells):
+        raise InputError(f"{name(None)} must hold at least one {row[0]}, not none")
+    return cells, shape
 
 
 def one_whole_number(name: str, value: Any, low: int) -> int:

@@ -96,10 +96,10 @@ def test_sums_have_the_moments_of_the_groups():
 # The posterior --------------------------------------------------------------------------------------------------------
 
 
-def simulated(seed, groups=4, members=3, trials=50, spread=0.1, delta=0.01, epsilon=2.0, strength=0.3):
+def simulated(seed, sizes, trials=50, spread=0.1, delta=0.01, epsilon=2.0, strength=0.3):
     """Members around centres that are uniform in the layer, cut to R(ε, δ) by rejection, and their counts."""
     rng = np.random.default_rng([8, seed])
-    centres = np.repeat(region.sample(epsilon, delta, strength, groups, rng), members, axis=0)
+    centres = np.repeat(region.sample(epsilon, delta, strength, len(sizes), rng), sizes, axis=0)
     rates = np.full(centres.shape, np.nan)
     while (open_ := np.isnan(rates[:, 0])).any():
         drawn = rng.normal(centres[open_], spread)
@@ -107,7 +107,7 @@ def simulated(seed, groups=4, members=3, trials=50, spread=0.1, delta=0.01, epsi
         legal[legal] = region.contains(drawn[legal, 0], drawn[legal, 1], epsilon, delta)
         rates[np.flatnonzero(open_)[legal]] = drawn[legal]
     x, y = rng.binomial(trials, rates.T)
-    return bdp.ErrorCounts(x, trials, y, trials, group=[f"g{i // members}" for i in range(groups * members)])
+    return bdp.ErrorCounts(x, trials, y, trials, group=np.repeat([f"g{i}" for i in range(len(sizes))], sizes))
 
 
 def summed(counts):
@@ -122,20 +122,14 @@ def assert_alike(sampled, exact, parameters=("epsilon", "strength"), atol=0.04):
 
 
 def test_small_spread_is_one_base_with_the_sums():
-    counts = simulated(1)
+    """And a group of one is a base."""
+    counts = simulated(1, [3, 1, 4, 1])
     exact = bdp.estimate(summed(counts), 0.01)
     sampled = hierarchical(counts, 0.01, spread=1e-4, draws=1000, warmup=600, progress=False)
     assert sampled.diagnostics["divergences"] == 0
     assert_alike(sampled, exact)
     law = bdp.estimate(counts, 0.01, groups="aggregate", spread=1e-6, draws=4000, progress=False)
     assert_alike(law, exact)
-
-
-def test_groups_of_one_with_small_spread_are_bases():
-    counts = simulated(2, groups=4, members=1)
-    alone = bdp.ErrorCounts(counts.false_positives, 50, counts.false_negatives, 50)
-    sampled = hierarchical(counts, 0.01, spread=1e-4, draws=1000, warmup=600, progress=False)
-    assert_alike(sampled, bdp.estimate(alone, 0.01))
 
 
 def test_against_weighted_draws_from_the_prior():
@@ -177,13 +171,15 @@ def test_against_weighted_draws_from_the_prior():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a short run
 def test_forms():
-    counts = simulated(3, groups=2, members=2)
+    counts = simulated(3, [2, 2])
     sampled = hierarchical(counts, 0.01, draws=200, warmup=300, chains=2, progress=False, strength=0.5, spread=0.05)
     assert set(sampled.samples) == {"epsilon"}
     alpha, beta = sampled.rates(300)
     epsilon = sampled.draws(300)["epsilon"]
     assert alpha.shape == (300, 4)
     assert region.contains(alpha, beta, epsilon[:, None] * (1 + 1e-9), 0.01).all()
+    with pytest.raises(bdp.InputError, match="take groups='aggregate'"):
+        bdp.check(sampled)
     text = sampled.summary()
     assert "nuts, hierarchical" in text
     assert "κ = 0.05" in text
@@ -209,7 +205,7 @@ def test_forms():
 
 
 def test_what_is_refused():
-    counts = simulated(4, groups=2, members=2)
+    counts = simulated(4, [2, 2])
     plain = bdp.ErrorCounts([3], 10, [4], 10)
     with pytest.raises(bdp.InputError, match="name no groups"):
         bdp.estimate(plain, 0.01, groups="hierarchical")

@@ -131,14 +131,9 @@ def test_one_base_and_no_errors_are_fine():
     assert 0 <= found.rank[0] <= 1
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # a short run
 def test_only_posteriors_of_counts_can_be_checked():
     with pytest.raises(bdp.InputError, match="check is for a posterior"):
         bdp.check(3.0)
-    grouped = bdp.ErrorCounts([3, 4], 10, [5, 4], 10, group=["a", "a"])
-    post = bdp.estimate(grouped, 0.1, groups="hierarchical", chains=2, draws=20, warmup=50, progress=False)
-    with pytest.raises(bdp.InputError, match="take groups='aggregate'"):
-        bdp.check(post)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # short chains

@@ -41,7 +41,7 @@ def weighted_prior(name, size, seed):
         for j in range(len(COUNTS)):
             rates = region.sample(epsilon, DELTA, s, size, rng)
             base = Counts(*(np.asarray(c)[j : j + 1] for c in counts))
-            log_g = likelihood.log_density(base, rates[None, :, 0], rates[None, :, 1], *shared)
+            log_g = jax.jit(likelihood.log_density)(base, rates[None, :, 0], rates[None, :, 1], *shared)
             log_weight += np.asarray(log_g)[0]
     weight = np.exp(log_weight - log_weight.max())
     names = ["epsilon", "strength", *likelihood.shared]
@@ -86,13 +86,14 @@ def test_what_the_averaged_move_averages_is_the_marginal_likelihood(name, auxili
     u, v = (part.ravel() for part in np.meshgrid(u, t**4, indexing="ij"))
     log_node = np.log(np.outer(weight_u, 4 * t**3 * weight_t)).ravel()[:, None]
     grid = itertools.product((0.3, 2.0, 4.0), (0.02, 0.5, 0.97), (0.0, 0.01), shared.get(name, [(0.0,), (2e-4,)]))
+    density = jax.jit(law.log_density)
     for epsilon, s, delta, values in grid:
         alpha, beta, log_jacobian = region.layer_map(u, v, epsilon, delta, s)
         points = region.images(alpha, beta).reshape(1, -1, 2)
         with jax.enable_x64(True):
             alpha, beta = points[..., 0], points[..., 1]
             log_q = law.proposal(counts, auxiliaries)[0].log_density(alpha, beta)
-            log_weight = law.log_density(counts, alpha, beta, *values) - log_q
+            log_weight = density(counts, alpha, beta, *values) - log_q
             inside = in_layer(*fold(alpha, beta), epsilon, delta, s)  # but for rounding, all are
             log_mass = np.broadcast_to(log_node + log_jacobian[:, None], (u.size, 4)).reshape(1, -1)
             inside &= (alpha > 0) & (alpha < 1) & (beta > 0) & (beta < 1)  # where images round to the edge

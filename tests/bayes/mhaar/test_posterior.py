@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from functools import partial
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -121,8 +121,10 @@ MOVES = {
 }
 
 
-def draw_model(likelihood, rng, size, n, delta, trials):
+@lru_cache
+def draw_model(likelihood, seed, size, n, delta, trials):
     """θ from the prior, rates and counts from the model: ε, s, shared (size, q), rates (size, n, 2), x, y (size, n)."""
+    rng = np.random.default_rng(seed)
     epsilon, s = rng.gamma(2.0, 1 / 1.5, size), rng.beta(2.0, 1.5, size)
     rates = region.sample(epsilon[:, None], delta, s[:, None], (size, n), rng)
     alpha, beta = rates[..., 0], rates[..., 1]
@@ -182,9 +184,9 @@ def test_moves_leave_the_joint_law_as_it_is(likelihood, name, auxiliaries):
     if likelihood is BIVARIATE_NORMAL and auxiliaries == "posterior" and name not in ("local", "shift"):
         pytest.skip("counts drawn from a normal law may be negative, which the candidates' law is not for")
     m, n, k, delta, trials = 20_000, 2, 4, 0.05, (12, 7)
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(12)
     more = 4 if likelihood is KUPPER_HASEMAN else 1
-    drawn = draw_model(likelihood, rng, 2 * m * more, n, delta, trials)
+    drawn = draw_model(likelihood, 11, 2 * m * more, n, delta, trials)
     assert len(drawn[0]) >= 2 * m
     epsilon, s, shared, rates, x, y = (values[: 2 * m] for values in drawn)
     counts = Counts(x, np.full_like(x, trials[0]), y, np.full_like(y, trials[1]))

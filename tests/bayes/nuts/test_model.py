@@ -1,7 +1,7 @@
 """The density that NUTS samples, integrated over its coordinates, is the marginal likelihood, on a grid of (ε, s)."""
 
 import itertools
-from functools import partial
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -63,24 +63,38 @@ def integrator(model, step=STEP):
     return found
 
 
+@lru_cache
+def integrator_of_rates(name):
+    """Compiled once for all bases."""
+
+    def model(counts, epsilon, s, delta, shared):
+        def log_g(counts, alpha, beta):
+            return LIKELIHOODS[name].log_density(Counts(*(column[:, 0] for column in counts)), alpha, beta, *shared)
+
+        observe_counts(counts, epsilon, delta, s, log_g, *shared[:2])
+
+    return integrator(model)
+
+
 @pytest.mark.parametrize("name", SHARED)
 @pytest.mark.parametrize("base", BASES)
 def test_integral_over_the_rates(name, base):
     law, counts = LIKELIHOODS[name], columns(*base)
-
-    def model(epsilon, s, delta, shared):
-        def log_g(counts, alpha, beta):
-            return law.log_density(Counts(*(column[:, 0] for column in counts)), alpha, beta, *shared)
-
-        observe_counts(counts, epsilon, delta, s, log_g, *shared[:2])
-
     grid = list(itertools.product((0.3, 2.0, 6.0), (0.02, 0.5, 0.97), (0.0, 0.01), SHARED[name]))
     expected = np.array([log_marginal(law, counts, epsilon, d, s, shared)[0] for epsilon, s, d, shared in grid])
     likely = np.flatnonzero(expected > expected.max() - 60)
     assert len(likely) >= len(grid) / 2
-    integral = integrator(model)
+    integral = integrator_of_rates(name)
     for i in likely:
-        assert integral(grid[i], {"places": PLANE}) == pytest.approx(expected[i], abs=1e-4), grid[i]
+        assert integral((counts, *grid[i]), {"places": PLANE}) == pytest.approx(expected[i], abs=1e-4), grid[i]
+
+
+@lru_cache
+def integrator_of_the_normal_law():
+    def model(counts, epsilon, s, delta):
+        observe_counts(counts, epsilon, delta, s, "bivariate_normal")
+
+    return integrator(model)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -91,11 +105,8 @@ def test_integral_over_the_rates_where_the_normal_law_pins_them_down(base):
     def alone():
         correlations(law, counts)
 
-    def model(epsilon, s, delta):
-        observe_counts(counts, epsilon, delta, s, "bivariate_normal")
-
     steps = STEP / 16, STEP / 2  # the density has kinks in the first coordinate
-    integral = integrator(model)
+    integral = integrator_of_the_normal_law()
     grid = list(itertools.product((0.3, 2.0, 6.0), (0.02, 0.7), (0.01,), ((-0.5, 0.0), (2.0, 1.5), (2.0, -1.5))))
     rows = []
     for epsilon, s, delta, (tau_at, rho_at) in grid:
@@ -106,11 +117,12 @@ def test_integral_over_the_rates_where_the_normal_law_pins_them_down(base):
     most = max(expected for expected, *_ in rows)
     likely = [row for row in rows if row[0] > most - 30]
     assert len(likely) >= len(rows) / 2
-    lines = (np.arange(-14, 14, step) for step in steps)
+    lines = (np.arange(-12, 12, step) for step in steps)
     plane = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 1, 2)
     for expected, args, at in likely:
         values = {"places": plane} | {name: np.full(len(plane), value) for name, value in at.items()}
-        found = integral(args, values) - 4 * np.log(STEP) + np.log(steps).sum()  # τ and ρ are not integrated over
+        # τ and ρ are not integrated over, and the steps are others.
+        found = integral((counts, *args), values) - 4 * np.log(STEP) + np.log(steps).sum()
         assert found == pytest.approx(expected, abs=1e-4), (args, at)
 
 
@@ -119,7 +131,8 @@ def test_a_normal_law_may_be_given_counts_beyond_its_runs():
     counts = Counts(*(np.array(v) for v in ([-0.7, 3.0], [20.0, 20.0], [31.2, -0.1], [30.0, 30.0])))
     model = partial(bayes_model, counts, 0.01, likelihood="bivariate_normal")
     at = {"places": jnp.ones((2, 2)), "tau_place": 1.0, "rho_place": 0.5, "epsilon": 1.0, "strength_place": 0.5}
-    found, slopes = jax.value_and_grad(lambda one: log_density(model, (), {}, one)[0])(jax.tree.map(jnp.asarray, at))
+    slope = jax.jit(jax.value_and_grad(lambda one: log_density(model, (), {}, one)[0]))
+    found, slopes = slope(jax.tree.map(jnp.asarray, at))
     assert np.isfinite(found)
     assert all(np.isfinite(slope).all() for slope in slopes.values())
 
@@ -147,24 +160,28 @@ def test_places_of_the_shared_parameters_have_their_prior(name):
 STRENGTH_PRIORS = [dist.Beta(1, 1), dist.Beta(2, 5), dist.Uniform(0.2, 0.7)]
 
 
+@lru_cache
+def integrator_of_strength(prior):
+    def model(counts, epsilon, power):
+        s = strength_with(prior, counts, epsilon)
+        numpyro.factor("moment", power[0] * jnp.log(s) + power[1] * jnp.log1p(-s))
+
+    return integrator(model, 0.05)
+
+
 @pytest.mark.parametrize("prior", STRENGTH_PRIORS, ids=lambda prior: type(prior).__name__)
 @pytest.mark.parametrize("base", [*BASES, (50, 100, 50, 100), (0, 10_000, 5000, 10_000)])
 def test_places_of_the_strength_have_its_prior(prior, base):
     """Whatever ε is, and wherever the least level of the bases: the moments of s."""
-
-    def model(epsilon, power):
-        s = strength_with(prior, columns(*base), epsilon)
-        numpyro.factor("moment", power[0] * jnp.log(s) + power[1] * jnp.log1p(-s))
-
     line = np.arange(-60, 120, 0.05)
-    integral = integrator(model, 0.05)
+    integral = integrator_of_strength(prior)
     s = (np.arange(200_000) + 0.5) / 200_000
     low, high = float(prior.support.lower_bound), float(prior.support.upper_bound)
     s = low + (high - low) * s
     density = np.exp(np.asarray(prior.log_prob(s))) * (high - low)
     for epsilon, power in itertools.product((0.01, 2.0, 9.0), ((0, 0), (1, 0), (0, 2))):
         wanted = np.log(np.mean(density * s ** power[0] * (1 - s) ** power[1]))
-        found = integral((epsilon, power), {"strength_place": line})
+        found = integral((columns(*base), epsilon, power), {"strength_place": line})
         assert found == pytest.approx(wanted, abs=1e-4), (epsilon, power)
 
 

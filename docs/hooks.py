@@ -93,7 +93,7 @@ def api() -> str:
         if isinstance(module, ModuleType):
             parts.append(f"## bayes_dp.{name}\n\n{_text(module)}\n")
             for inner in module.__all__:
-                parts.extend(_described(f"bayes_dp.{name}.{inner}", getattr(module, inner)))
+                parts.extend(_described(f"bayes_dp.{name}.{inner}", inspect.unwrap(getattr(module, inner))))
     return "\n".join(parts)
 
 

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of, whole_number
-from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.data.guesses import Guesses, Rule
+from bayes_dp.data.guess_table import GuessTable, rows_of_split
+from bayes_dp.data.guesses import Guesses, Rule, guesses_from_ranking
 from bayes_dp.data.table import IntArray, show, whole_numbers
 
 __all__ = [
@@ -155,17 +155,17 @@ def guess_extremes(
     rng = np.random.default_rng(np.random.SeedSequence(seed_of(seed), spawn_key=(1,)))
     numbers = choice.numbers_for(len(table))
     if isinstance(choice, Split):
-        tried, rows = table.split_rows(choice.fraction, choice.seed)
+        tried, rows = rows_of_split(len(table), choice.fraction, choice.seed)
         order, first = _ranked(table.score, rows, rng), _ranked(table.score, tried, rng)
         made = _scaled(numbers, choice.fraction, len(first))
-        pilot = Guesses.from_ranking(table, first, made, _lowest(made, sides), "uncorrected")
+        pilot = guesses_from_ranking(table, first, made, _lowest(made, sides), "uncorrected")
         made = _scaled(numbers, 1 - choice.fraction, len(order))
-        return Guesses.from_ranking(table, order, made, _lowest(made, sides), "split", pilot, warnings)
+        return guesses_from_ranking(table, order, made, _lowest(made, sides), "split", pilot, warnings)
     rule: Rule = "uncorrected"
     if not isinstance(choice, Uncorrected):
         rule = "fixed" if isinstance(choice, Fixed) else "bonferroni"
     order, made = _ranked(table.score, np.arange(len(table)), rng), np.array(numbers)
-    return Guesses.from_ranking(table, order, made, _lowest(made, sides), rule, warnings=warnings)
+    return guesses_from_ranking(table, order, made, _lowest(made, sides), rule, warnings=warnings)
 
 
 def _ranked(score: NDArray[np.float64], rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:

@@ -1,15 +1,28 @@
 """Audits: from what attacks achieved to lower bounds on a privacy parameter.
 
-The functions here bear the names of their modules, which are imported by their full names: `bayes_dp.audits.one_run` is
-the function, `from bayes_dp.audits.one_run import p_value` reaches into the module.
+Some of the functions here bear the name of their module. That name is the module, which is called as the function:
+`bayes_dp.audits.one_run(guesses, delta)` audits, `bayes_dp.audits.one_run.p_value` reaches into it. All of them are
+loaded when they are first used.
 """
 
-from bayes_dp.audits.compositional import compositional
-from bayes_dp.audits.f_dp import f_dp
-from bayes_dp.audits.intervals import accuracy, clopper_pearson, jeffreys, joint_beta, katz
-from bayes_dp.audits.one_run import one_run
-from bayes_dp.audits.panoramia import panoramia
-from bayes_dp.audits.zero_run import zero_run
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# Public name -> the module that holds it.
+_HOMES = {
+    "accuracy": "intervals",
+    "clopper_pearson": "intervals",
+    "compositional": "compositional",
+    "f_dp": "f_dp",
+    "jeffreys": "intervals",
+    "joint_beta": "intervals",
+    "katz": "intervals",
+    "one_run": "one_run",
+    "panoramia": "panoramia",
+    "zero_run": "zero_run",
+}
 
 __all__ = [
     "accuracy",
@@ -23,3 +36,28 @@ __all__ = [
     "panoramia",
     "zero_run",
 ]
+
+if TYPE_CHECKING:  # the functions, for type checkers
+    from bayes_dp.audits.compositional import compositional as compositional
+    from bayes_dp.audits.f_dp import f_dp as f_dp
+    from bayes_dp.audits.intervals import accuracy as accuracy
+    from bayes_dp.audits.intervals import clopper_pearson as clopper_pearson
+    from bayes_dp.audits.intervals import jeffreys as jeffreys
+    from bayes_dp.audits.intervals import joint_beta as joint_beta
+    from bayes_dp.audits.intervals import katz as katz
+    from bayes_dp.audits.one_run import one_run as one_run
+    from bayes_dp.audits.panoramia import panoramia as panoramia
+    from bayes_dp.audits.zero_run import zero_run as zero_run
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bayes_dp.audits' has no attribute {name!r}; it has {', '.join(__all__)}")
+    module = importlib.import_module(f"bayes_dp.audits.{_HOMES[name]}")
+    value = module if name == _HOMES[name] else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,6 +39,7 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import Gaussian, TradeOffFunction
 
 __all__ = [
@@ -235,3 +236,6 @@ def compositional(
             guesses, d, **shift, family=family, confidence=confidence, choice=choice, sides=sides, seed=seed
         ),
     )
+
+
+call_module_as(compositional)

@@ -54,6 +54,7 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction, require_symmetric
 
 __all__ = [
@@ -352,8 +353,8 @@ def _slack(tau: float) -> float:
 
 def f_dp(
     guesses: GuessTable | Guesses | ErrorCounts,
-    *,
     delta: float | None = None,
+    *,
     family: Literal["gaussian", "approx", "laplace"] | Member = "gaussian",
     tau: float = 0.0,
     confidence: float = 0.95,
@@ -446,3 +447,6 @@ def _named_family(family: Any, delta: float | None) -> tuple[str, Family]:
     if not isinstance(family, str) or family not in families:
         raise InputError(f"family must be gaussian, approx, laplace or a callable, not {show(family)}")
     return family, families[family]
+
+
+call_module_as(f_dp)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.audits.joint_beta import JointBeta
+from bayes_dp.audits.rate_posterior import JointBeta
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, truth
 from bayes_dp.data.counts import ErrorCounts
@@ -216,7 +216,7 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
 
 
 def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, prior: float = 0.5) -> CredibleInterval:
-    """The equal-tailed credible interval of one attack's ε (`joint_beta.py`), under Beta(prior, prior) on either rate.
+    """The equal-tailed credible interval of one attack's ε, under Beta(prior, prior) on either rate (`JointBeta`).
 
     For one base only: several attacks would each have their own ε.
     """

@@ -60,6 +60,7 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.callable_module import call_module_as
 
 __all__ = ["best_lower_bounds", "exact_lower_bounds", "exact_p_value", "lower_bounds", "one_run", "p_value"]
 
@@ -299,3 +300,6 @@ def one_run(
         details={**found.counts, "level": found.level, **coins.details},
         at=lambda d: one_run(guesses, d, confidence=confidence, method=method, choice=choice, sides=sides, seed=seed),
     )
+
+
+call_module_as(one_run)

@@ -29,6 +29,7 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import Estimate, LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.callable_module import call_module_as
 
 __all__ = ["panoramia"]
 
@@ -38,8 +39,8 @@ Floats = NDArray[np.float64]
 def panoramia(
     attack: GuessTable | ErrorCounts,
     baseline: GuessTable | ErrorCounts | None = None,
-    *,
     delta: float = 0.0,
+    *,
     gamma: float = 0.0,
     confidence: float = 0.95,
     thresholds: ArrayLike | None = None,
@@ -162,3 +163,6 @@ def _log_odds(
     bounds = lower_bounds(len(given), taken, right, slack, p / len(cuts))
     best = int(np.argmax(bounds))
     return float(bounds[best]), float(cuts[best]) if bounds[best] > 0 else None, len(cuts)
+
+
+call_module_as(panoramia)

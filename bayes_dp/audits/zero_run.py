@@ -48,6 +48,7 @@ from bayes_dp.data.propensity_source import PropensitySource
 from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["ESTIMATED", "FAR", "NOT_BOOTSTRAPPED", "Trust", "cautions", "resting_on", "trusted", "uniforms", "zero_run"]
@@ -338,3 +339,6 @@ def _warnings(calls: Guesses, keep: float) -> list[str]:
             " guessed; make fewer guesses, and with features that tell less."
         )
     return found
+
+
+call_module_as(zero_run)

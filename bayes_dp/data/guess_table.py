@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from bayes_dp.data.roc import Curve, Rate, RateAt
 
-__all__ = ["GuessTable"]
+__all__ = ["GuessTable", "rows_of_split"]
 
 
 def _probability(text: str) -> float | None:
@@ -236,19 +236,8 @@ class GuessTable(Immutable):
 
         Which examples these are depends on n, `fraction` and `seed` only. The rows keep their order.
         """
-        first, others = self.split_rows(fraction, seed)
+        first, others = rows_of_split(len(self), fraction, seed)
         return self._rows(first), self._rows(others)
-
-    def split_rows(self, fraction: float = 0.5, seed: int = 0) -> tuple[Indices, Indices]:
-        """The rows of the two parts that `split` gives, rising, of shapes (k,) and (n − k,)."""
-        share = one_number("fraction", fraction, 0, 1, low_open=True, high_open=True)
-        n = len(self)
-        first = round(share * n)
-        if not 0 < first < n:
-            raise InputError(f"fraction must leave an example in both parts of {n}, which {show(fraction)} does not")
-        drawn = np.zeros(n, dtype=np.bool_)
-        drawn[np.random.default_rng(seed_of(seed)).choice(n, first, replace=False)] = True
-        return np.flatnonzero(drawn), np.flatnonzero(~drawn)
 
     def by_base(self) -> dict[str, GuessTable]:
         """The examples of each base label, in the order of their first appearance."""
@@ -342,6 +331,17 @@ class GuessTable(Immutable):
         if self._learned():
             columns["propensity_source"] = (self.source.name,) * len(self)
         return {name: values for name, values in columns.items() if values is not None}
+
+
+def rows_of_split(n: int, fraction: float, seed: int) -> tuple[Indices, Indices]:
+    """The rows of the two parts of a table of n examples, see `GuessTable.split`, rising, of shapes (k,), (n − k,)."""
+    share = one_number("fraction", fraction, 0, 1, low_open=True, high_open=True)
+    first = round(share * n)
+    if not 0 < first < n:
+        raise InputError(f"fraction must leave an example in both parts of {n}, which {show(fraction)} does not")
+    drawn = np.zeros(n, dtype=np.bool_)
+    drawn[np.random.default_rng(seed_of(seed)).choice(n, first, replace=False)] = True
+    return np.flatnonzero(drawn), np.flatnonzero(~drawn)
 
 
 def _checked(table: Table) -> dict[str, Any]:

@@ -10,21 +10,21 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, is_one_of
+from bayes_dp.checks import InputError, is_one_of, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.table import show, whole_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
 
-__all__ = ["Guesses", "Rule"]
+__all__ = ["Guesses", "Rule", "guesses_from_ranking"]
 
 Rule = Literal["fixed", "bonferroni", "split", "uncorrected"]
 _RULES = ("fixed", "bonferroni", "split", "uncorrected")
 
 
 class _Ranking(NamedTuple):
-    """Which examples were guessed, see `Guesses.from_ranking`."""
+    """Which examples were guessed, see `guesses_from_ranking`."""
 
     table: GuessTable
     order: Indices
@@ -47,8 +47,8 @@ class Guesses:
     given, they say that they could not.
 
     Guesses of a table of scores, as the functions of `attacks` make them, know their examples, and the numbers follow
-    from these (`from_ranking`): `table`, `order`, `lowest`, `highest` and `guessed(i)` say which they are. Where only
-    the numbers were given, these are refused.
+    from these: `table`, `order`, `lowest`, `highest` and `guessed(i)` say which they are. Where only the numbers were
+    given, these are refused.
     """
 
     examples: int
@@ -99,35 +99,6 @@ class Guesses:
             examples=int(m), made=rows[0], correct=rows[1], rule=rule, pilot=pilot, members=_limits(members, int(m)),
             warnings=_sentences(warnings), _ranking=None,
         )  # fmt: skip
-
-    @classmethod
-    def from_ranking(
-        cls,
-        table: GuessTable,
-        order: Indices,
-        made: Ints,
-        lowest: Ints,
-        rule: Rule,
-        pilot: Guesses | None = None,
-        warnings: tuple[str, ...] = (),
-    ) -> Guesses:
-        """Guesses of n examples of a table, for k numbers of guesses; the arguments are not checked.
-
-        `order` has the rows of these examples from the surest non-member to the surest member, shape (n,). For the i-th
-        number the `lowest[i]` first are called non-members and the `made[i] − lowest[i]` last members. The table is the
-        whole one, also where a pilot has some of its rows and these guesses have the others.
-        """
-        for values in (order, lowest):
-            values.flags.writeable = False
-        n, highest = len(order), made - lowest
-        members = np.concatenate([[0], np.cumsum(table.member[order])])  # among the i first
-        correct = members[-1] - members[n - highest] + lowest - members[lowest]
-        found = object.__new__(cls)
-        found._set(
-            examples=n, made=made, correct=correct, rule=rule, pilot=pilot, members=(int(members[-1]),) * 2,
-            warnings=warnings, _ranking=_Ranking(table, order, lowest),
-        )  # fmt: skip
-        return found
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -197,16 +168,21 @@ class Guesses:
 
     def guessed(self, i: int) -> tuple[Indices, Bools]:
         """The guessed rows of the table for the i-th number of guesses, and whether each is called a member."""
+        i = self._row(i)
         low, high = int(self.lowest[i]), int(self.highest[i])
         rows = np.concatenate([self.order[:low], self.order[len(self.order) - high :]])
         return rows, np.arange(low + high) >= low
 
     def only(self, i: int) -> Guesses:
         """The i-th number of guesses, as if it had been the only one."""
+        i = self._row(i)
         one = slice(i, i + 1)
-        return Guesses.from_ranking(
+        return guesses_from_ranking(
             self.table, self.order, self.made[one], self.lowest[one], "fixed", warnings=self.warnings
         )
+
+    def _row(self, i: int) -> int:
+        return whole_number("i", i, 0, len(self) - 1)
 
     @once
     def digest_of_examples(self) -> str:
@@ -246,6 +222,34 @@ class Guesses:
         if self.members != (0, self.examples):
             content.update(f"{self.members}\n".encode())
         return content.hexdigest()
+
+
+def guesses_from_ranking(
+    table: GuessTable,
+    order: Indices,
+    made: Ints,
+    lowest: Ints,
+    rule: Rule,
+    pilot: Guesses | None = None,
+    warnings: tuple[str, ...] = (),
+) -> Guesses:
+    """Guesses of n examples of a table, for k numbers of guesses; the arguments are not checked.
+
+    `order` has the rows of these examples from the surest non-member to the surest member, shape (n,). For the i-th
+    number the `lowest[i]` first are called non-members and the `made[i] − lowest[i]` last members. The table is the
+    whole one, also where a pilot has some of its rows and these guesses have the others.
+    """
+    for values in (order, lowest):
+        values.flags.writeable = False
+    n, highest = len(order), made - lowest
+    members = np.concatenate([[0], np.cumsum(table.member[order])])  # among the i first
+    correct = members[-1] - members[n - highest] + lowest - members[lowest]
+    found = object.__new__(Guesses)
+    found._set(
+        examples=n, made=made, correct=correct, rule=rule, pilot=pilot, members=(int(members[-1]),) * 2,
+        warnings=warnings, _ranking=_Ranking(table, order, lowest),
+    )  # fmt: skip
+    return found
 
 
 def _limits(members: ArrayLike | None, examples: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from scipy import special, stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.audits import intervals
-from bayes_dp.audits.joint_beta import JointBeta
+from bayes_dp.audits.rate_posterior import JointBeta
 
 METHODS = (intervals.clopper_pearson, intervals.jeffreys, intervals.katz, intervals.accuracy)
 

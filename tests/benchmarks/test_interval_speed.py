@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 from bayes_dp import tradeoff
-from bayes_dp.audits.joint_beta import JointBeta
+from bayes_dp.audits.rate_posterior import JointBeta
 
 LIMIT = 0.010  # seconds a quantile, whatever the counts
 BASES = [

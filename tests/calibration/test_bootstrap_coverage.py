@@ -23,7 +23,7 @@ from bayes_dp.attacks.scores import Bonferroni, Split
 from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.checks import InputError
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.guesses import guesses_from_ranking
 from bayes_dp.propensity import Falsification, bootstrap, fit
 from bayes_dp.propensity.cross_fitting import standardised
 from bayes_dp.propensity.logistic import firth
@@ -209,7 +209,7 @@ def ranked(case: Case, audits: int = 2 * AUDITS) -> np.ndarray:
         row = []
         for values in (fit(x, member, seed=seed).values, expit(z @ firth(z, member))):
             calls = call_members(GuessTable(score, member, values), case.choice, seed=seed)
-            calls = Guesses.from_ranking(truth, calls.order, calls.made, calls.lowest, calls.rule)
+            calls = guesses_from_ranking(truth, calls.order, calls.made, calls.lowest, calls.rule)
             row.append(zero_run(calls, propensity="exact", confidence=0.95, seed=seed).value > 0)
         found.append(row)
     return np.array(found)

@@ -74,7 +74,9 @@ def classes(modules: Iterable[ModuleType]) -> list[type]:
     known = _known()
     values = [getattr(module, name) for module in modules for name in module.__all__]
     todo = [value for value in values if inspect.isclass(value)]
-    todo += [cls for value in values if inspect.isfunction(value) for cls in _returned(value, known)]
+    todo += [
+        cls for value in map(inspect.unwrap, values) if inspect.isfunction(value) for cls in _returned(value, known)
+    ]
     found: dict[type, None] = {}
     while todo:
         cls = todo.pop()
@@ -251,6 +253,13 @@ call("bayes_dp.data.roc.Curve.tpr_at", SCORES.roc().tpr_at, {"fpr": 0.1}, fpr=FP
 # Attacks and audits ---------------------------------------------------------------------------------------------------
 
 CURVE = attacks.measure_fast(LOSSES, [0.1, 0.5])
+for _name in ("guessed", "only"):
+    call(
+        f"bayes_dp.Guesses.{_name}",
+        getattr(attacks.guess(SCORES, attacks.Bonferroni([5, 10])), _name),
+        {},
+        i=Values((0, 1, np.int64(1)), (-1, 2, 0.5, math.nan, "0", None, True, [0], THING)),
+    )
 call(
     "bayes_dp.attacks.lira.Curve.at",
     CURVE.at,

@@ -6,7 +6,7 @@ from mpmath import mp
 from scipy import stats
 
 from bayes_dp import region
-from bayes_dp.audits.joint_beta import JointBeta
+from bayes_dp.audits.rate_posterior import JointBeta
 
 # X, N0, Y, N1, δ, ε -> P[ε ≤ that]
 CDF = [

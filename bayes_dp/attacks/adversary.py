@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayes_dp.attacks.scores import Choice, Sides, guess_extremes
+from bayes_dp.attacks.scores import NumberOfGuesses, Sides, guess_extremes
 from bayes_dp.checks import InputError, truth
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
@@ -27,7 +27,7 @@ __all__ = ["call_members"]
 
 def call_members(
     table: GuessTable,
-    choice: Choice | int,
+    choice: NumberOfGuesses | int,
     sides: Sides = "both",
     *,
     aware: bool = True,

@@ -40,10 +40,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.loss_table import LossTable
-from bayes_dp.data.table import IntArray, show
+from bayes_dp.data.table import IntArray
 
 __all__ = ["Curve", "HeldOut", "SelectionWarning", "choose_target", "measure", "measure_fast", "p_values"]
 

@@ -21,15 +21,15 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, one_number, seed_of, whole_number
+from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.data.guess_table import GuessTable, rows_of_split
 from bayes_dp.data.guesses import Guesses, Rule, guesses_from_ranking
-from bayes_dp.data.table import IntArray, show, whole_numbers
+from bayes_dp.data.table import IntArray, whole_numbers
 
 __all__ = [
     "Bonferroni",
-    "Choice",
     "Fixed",
+    "NumberOfGuesses",
     "Sides",
     "Split",
     "Uncorrected",
@@ -116,10 +116,10 @@ class Split(_Several):
         object.__setattr__(self, "seed", seed_of(seed))
 
 
-Choice = Fixed | Bonferroni | Split | Uncorrected
+NumberOfGuesses = Fixed | Bonferroni | Split | Uncorrected
 
 
-def guess(table: GuessTable, choice: Choice | int, sides: Sides = "both", seed: int = 0) -> Guesses:
+def guess(table: GuessTable, choice: NumberOfGuesses | int, sides: Sides = "both", seed: int = 0) -> Guesses:
     """Guess the most extreme scores and count how many guesses are right, for each number of guesses of `choice`.
 
     With `sides` "both", of n guesses the n − n // 2 highest scores are called members and the n // 2 lowest
@@ -142,12 +142,12 @@ def require_fair(table: GuessTable) -> None:
 
 
 def guess_extremes(
-    table: GuessTable, choice: Choice | int, sides: Sides, seed: int, warnings: tuple[str, ...]
+    table: GuessTable, choice: NumberOfGuesses | int, sides: Sides, seed: int, warnings: tuple[str, ...]
 ) -> Guesses:
     """What `guess` gives, whatever the propensities."""
     if isinstance(choice, int | np.integer) and not isinstance(choice, bool):
         choice = Fixed(int(choice))
-    if not isinstance(choice, Choice):
+    if not isinstance(choice, NumberOfGuesses):
         raise InputError(f"choice must be Fixed, Bonferroni, Split, Uncorrected or a whole number, not {show(choice)}")
     if not isinstance(sides, str) or sides not in get_args(Sides):
         raise InputError(f'sides must be "both" or "members", not {show(sides)}')

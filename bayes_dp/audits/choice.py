@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.attacks.scores import Bonferroni, Sides, guess, require_fair
-from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, Sides, guess, require_fair
 from bayes_dp.checks import InputError, numbers, seed_of, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable

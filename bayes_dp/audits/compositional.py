@@ -25,18 +25,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.attacks.scores import Choice as NumberOfGuesses
-from bayes_dp.attacks.scores import Sides
+from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
 from bayes_dp.audits.f_dp import GAUSSIAN, Family, refuse_delta_zero
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.memberships import under_overlap
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
-from bayes_dp.checks import InputError, is_one_of, one_number
+from bayes_dp.checks import InputError, is_one_of, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
-from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as

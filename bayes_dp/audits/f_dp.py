@@ -35,8 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.attacks.scores import Choice as NumberOfGuesses
-from bayes_dp.attacks.scores import Sides
+from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.choice import (
     ASSUMPTIONS,
     as_guesses,
@@ -47,11 +46,10 @@ from bayes_dp.audits.choice import (
     trials,
 )
 from bayes_dp.audits.memberships import under_coins
-from bayes_dp.checks import InputError, numbers, one_number
+from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
-from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as

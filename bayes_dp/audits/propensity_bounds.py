@@ -37,8 +37,8 @@ from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
 from bayes_dp.audits.poisson_binomial import Tails, tail, window
 from bayes_dp.audits.tampering import expected_p_value, keep_for_epsilon, keep_for_f, lean, lower_bounds, switched_on
-from bayes_dp.checks import InputError, numbers, one_number
-from bayes_dp.data.table import show, whole_numbers
+from bayes_dp.checks import InputError, numbers, one_number, show
+from bayes_dp.data.table import whole_numbers
 
 __all__ = [
     "Form",

@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.attacks.adversary import call_members
-from bayes_dp.attacks.scores import Bonferroni, Sides
-from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, Sides
 from bayes_dp.audits.choice import Choice, choose_by
 from bayes_dp.audits.compositional import compositional
 from bayes_dp.audits.f_dp import refuse_delta_zero
@@ -41,11 +40,10 @@ from bayes_dp.audits.propensity_bounds import (
     median_bound,
 )
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, lean
-from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, truth
+from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, truth
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.propensity_source import PropensitySource
-from bayes_dp.data.table import show
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayes_dp.attacks.scores import Choice, guess
+from bayes_dp.attacks.scores import NumberOfGuesses, guess
 from bayes_dp.audits.choice import Lower
 from bayes_dp.audits.one_run import lower_bounds as binomial_bounds
 from bayes_dp.calibrate.counts import draw_correct
@@ -33,7 +33,7 @@ def bounds_of(lower: Lower, examples: int, made: Ints, correct: Ints, p: float) 
 def simulated(
     mechanism: Mechanism,
     examples: int,
-    choice: Choice,
+    choice: NumberOfGuesses,
     lower: Lower,
     p: float,
     size: int,

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from bayes_dp.attacks.scores import Bonferroni, Choice, Fixed, Split, Uncorrected
+from bayes_dp.attacks.scores import Bonferroni, Fixed, NumberOfGuesses, Split, Uncorrected
 from bayes_dp.audits.choice import Lower
 from bayes_dp.audits.f_dp import GAUSSIAN, LAPLACE, approx
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
@@ -23,7 +23,7 @@ from bayes_dp.calibrate.bounds import at_delta, bounds_of, discounted, shift_of,
 from bayes_dp.calibrate.counts import draw_above, draw_correct
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
 from bayes_dp.calibrate.mechanisms import RESPONSES, SIZES, Mechanism, RandomizedResponse, mechanisms_for
-from bayes_dp.calibrate.result import Row, Task, row_of
+from bayes_dp.calibrate.result import Row, Simulation, row_of
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.support.arrays import Ints
 
@@ -36,7 +36,7 @@ SPENT_DELTA = 1e-3  # where it is spent at once
 Lowers = Mapping[str, tuple[Lower, str]]  # from the audit's name to its bound and the parameter that it bounds
 
 
-def one_run_tasks() -> Iterator[Task]:
+def one_run_tasks() -> Iterator[Simulation]:
     methods = {"best": best_lower_bounds, "binomial": binomial_bounds, "exact": exact_lower_bounds}
     usual, spent = (
         {f"one-run {name}, δ = {delta:g}": at_delta(f, delta) for name, f in methods.items()}
@@ -45,7 +45,7 @@ def one_run_tasks() -> Iterator[Task]:
     return _one_run_guesses({audit: (lower, "epsilon") for audit, lower in usual.items()}, spent)
 
 
-def f_dp_tasks() -> Iterator[Task]:
+def f_dp_tasks() -> Iterator[Simulation]:
     usual, spent = (
         {f"f-dp approx, δ = {delta:g}": partial(f_dp_bounds, approx(delta))} for delta in (DELTA, SPENT_DELTA)
     )
@@ -57,13 +57,13 @@ def f_dp_tasks() -> Iterator[Task]:
     return _one_run_guesses(lowers, spent)
 
 
-def panoramia_tasks() -> Iterator[Task]:
+def panoramia_tasks() -> Iterator[Simulation]:
     for examples in SIZES:
         for mechanism in mechanisms_for(examples):
             yield partial(_panoramia_task, mechanism, examples)
 
 
-def zero_run_tasks() -> Iterator[Task]:
+def zero_run_tasks() -> Iterator[Simulation]:
     for examples in SIZES:
         for overlap in (0.4, 0.2):
             shift = shift_of(overlap)
@@ -73,7 +73,7 @@ def zero_run_tasks() -> Iterator[Task]:
                 yield partial(_guess_task, lowers, RandomizedResponse(plain.epsilon, shift), examples)
 
 
-def _one_run_guesses(usual: Lowers, spent: Mapping[str, Lower]) -> Iterator[Task]:
+def _one_run_guesses(usual: Lowers, spent: Mapping[str, Lower]) -> Iterator[Simulation]:
     """All mechanisms at δ = `DELTA`, and the extreme case at `SPENT_DELTA`."""
     for examples in SIZES:
         for mechanism in mechanisms_for(examples):
@@ -97,11 +97,11 @@ def _guess_task(
     return rows
 
 
-def _choices(examples: int) -> tuple[Choice, ...]:
+def _choices(examples: int) -> tuple[NumberOfGuesses, ...]:
     return Fixed(examples // 10), Bonferroni(), Split(), Uncorrected()
 
 
-def _choice_name(choice: Choice) -> str:
+def _choice_name(choice: NumberOfGuesses) -> str:
     return f"Fixed({choice.n})" if isinstance(choice, Fixed) else type(choice).__name__
 
 

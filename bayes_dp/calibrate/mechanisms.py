@@ -25,7 +25,7 @@ from bayes_dp.tradeoff import (
     mu_from_advantage,
 )
 
-__all__ = ["FEW", "MECHANISMS", "RESPONSES", "SIZES", "Mechanism", "Noise", "RandomizedResponse", "mechanisms_for"]
+__all__ = ["FEW", "MECHANISMS", "RESPONSES", "SIZES", "Mechanism", "NoisyScore", "RandomizedResponse", "mechanisms_for"]
 
 
 SIZES = (200, 2000, 20_000)  # numbers of examples
@@ -85,7 +85,7 @@ class RandomizedResponse:
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoisyScore:
     """The score is noise, plus μ for members."""
 
     law: Gaussian | Laplace
@@ -123,10 +123,10 @@ def _laplace_cdf(x: Floats) -> Floats:
 RESPONSES = tuple(RandomizedResponse(epsilon) for epsilon in (0.0, 0.5, 1.0, 3.0))
 MECHANISMS: tuple[Mechanism, ...] = (
     *RESPONSES,
-    *(Noise(Gaussian(mu)) for mu in (0.5, 1.0, 2.0)),
-    *(Noise(Laplace(mu)) for mu in (0.5, 1.0, 3.0)),
+    *(NoisyScore(Gaussian(mu)) for mu in (0.5, 1.0, 2.0)),
+    *(NoisyScore(Laplace(mu)) for mu in (0.5, 1.0, 3.0)),
 )
-FEW = (RandomizedResponse(0.0), RandomizedResponse(1.0), Noise(Gaussian(1.0)), Noise(Laplace(1.0)))
+FEW = (RandomizedResponse(0.0), RandomizedResponse(1.0), NoisyScore(Gaussian(1.0)), NoisyScore(Laplace(1.0)))
 
 
 def mechanisms_for(examples: int) -> tuple[Mechanism, ...]:

@@ -19,7 +19,7 @@ from scipy import special
 
 from bayes_dp.audits.intervals import accuracy, clopper_pearson, jeffreys, katz
 from bayes_dp.calibrate.mechanisms import SIZES
-from bayes_dp.calibrate.result import Row, Task, row_of
+from bayes_dp.calibrate.result import Row, Simulation, row_of
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.support.arrays import Floats, Ints
@@ -86,7 +86,7 @@ def _rate_task(
     return rows
 
 
-def interval_tasks() -> Iterator[Task]:
+def interval_tasks() -> Iterator[Simulation]:
     for examples in SIZES:
         for attack in attacks_on_border(examples, RATE_DELTA):
             yield partial(_rate_task, attack, examples)

@@ -18,7 +18,7 @@ from bayes_dp.support.arrays import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Row", "Study", "Task", "row_of"]
+__all__ = ["Row", "Simulation", "Study", "row_of"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Study:
         return "\n".join([title, "", *lines])
 
 
-Task = Callable[[np.random.Generator, int, float], list[Row]]  # (generator, repetitions, p)
+Simulation = Callable[[np.random.Generator, int, float], list[Row]]  # (generator, repetitions, p)
 
 
 def row_of(labels: tuple[str, str, int, str], truth: float, bounds: Floats, p: float, claim: bool) -> Row:

@@ -40,8 +40,8 @@ from bayes_dp.audits.propensity_bounds import (
 from bayes_dp.audits.tampering import keep_for_epsilon, keep_for_f, switched_on
 from bayes_dp.audits.tampering import lower_bounds as bounds_of_kept
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
-from bayes_dp.calibrate.mechanisms import Noise, RandomizedResponse
-from bayes_dp.calibrate.result import Row, Task, row_of
+from bayes_dp.calibrate.mechanisms import NoisyScore, RandomizedResponse
+from bayes_dp.calibrate.result import Row, Simulation, row_of
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.tradeoff import Gaussian
 
@@ -61,7 +61,7 @@ SHIFTS = {  # the largest |logit π|, and whether it is that of all examples or 
     "strong shift": (3.0, False),
     "two groups": (2.5, True),
 }
-Mechanism = RandomizedResponse | Noise
+Mechanism = RandomizedResponse | NoisyScore
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ def simulate(mechanism: Mechanism, shift: str, adversary: str, size: int, rng: n
     return Audits(leans, right, rng.random(leans.shape))
 
 
-def shifted_tasks() -> Iterator[Task]:
+def shifted_tasks() -> Iterator[Simulation]:
     for shift in SHIFTS:
         for adversary in ADVERSARIES:
             for epsilon in (0.0, 1.0, 3.0):
                 yield partial(_epsilon_task, RandomizedResponse(epsilon), shift, adversary)
-            for mechanism in (RandomizedResponse(1.0), Noise(Gaussian(2.0))):
+            for mechanism in (RandomizedResponse(1.0), NoisyScore(Gaussian(2.0))):
                 yield partial(_mu_task, mechanism, shift, adversary)
     yield _failing_task
     yield from (partial(_at_once_task, epsilon) for epsilon in (0.0, 1.0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_dp.calibrate.guesses import f_dp_tasks, one_run_tasks, panoramia_tasks, zero_run_tasks
 from bayes_dp.calibrate.rates import interval_tasks
-from bayes_dp.calibrate.result import Row, Study, Task
+from bayes_dp.calibrate.result import Row, Simulation, Study
 from bayes_dp.calibrate.shifted import shifted_tasks
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
@@ -24,7 +24,7 @@ __all__ = ["AUDITS", "study"]
 
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 
-_TASKS: dict[str, Callable[[], Iterator[Task]]] = {
+_TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "one-run": one_run_tasks,
     "f-dp": f_dp_tasks,
     "intervals": interval_tasks,
@@ -62,7 +62,7 @@ def study(
 
 
 def _run(
-    audit: str, tasks: Sequence[Task], size: int, p: float, seed: int, progress: Progress | bool | None
+    audit: str, tasks: Sequence[Simulation], size: int, p: float, seed: int, progress: Progress | bool | None
 ) -> tuple[tuple[Row, ...], bool]:
     rows: list[Row] = []
     try:

@@ -25,13 +25,13 @@ from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
 from bayes_dp.calibrate.guesses import DELTA
 from bayes_dp.calibrate.mechanisms import RandomizedResponse
 from bayes_dp.calibrate.rates import RATE_DELTA, RATE_METHODS, rate_bounds
-from bayes_dp.calibrate.result import Row, Task, row_of
+from bayes_dp.calibrate.result import Row, Simulation, row_of
 from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["wrong_pair_tasks"]
 
 
-def wrong_pair_tasks() -> Iterator[Task]:
+def wrong_pair_tasks() -> Iterator[Simulation]:
     yield _one_run_independent
     yield _one_run_revealed
     yield from (partial(_one_run_at_once, epsilon) for epsilon in (0.0, 1.0))

@@ -22,14 +22,14 @@ from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number, show, truth
 from bayes_dp.comparison.contradictions import reconciled
-from bayes_dp.comparison.table import Comparison, Row
+from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, check_limit, judge
 from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.results.posterior import Posterior
 
-__all__ = ["Comparison", "Inputs", "Method", "Row", "compare", "methods", "register"]
+__all__ = ["Comparison", "ComparisonRow", "Inputs", "Method", "compare", "methods", "register"]
 
 Finding = LowerBound | CredibleInterval | Estimate | Posterior
 
@@ -146,7 +146,7 @@ def compare(
     given = {} if posteriors is None else dict(posteriors)
     for name, post in given.items():
         _check_posterior(name, post, counts, inputs)
-    rows: list[Row] = []
+    rows: list[ComparisonRow] = []
     for method in wanted:
         rows += _rows(method, counts, inputs, per_base)
     rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
@@ -192,7 +192,7 @@ def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: In
         raise InputError(f"posteriors[{show(name)}] is that of other counts")
 
 
-def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -> list[Row]:
+def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -> list[ComparisonRow]:
     if counts.design not in method.designs:
         return [_refused(method, _ALL, f'It is not for the design "{counts.design}": {method.why}')]
     n = len(counts)
@@ -212,27 +212,27 @@ def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -
     return rows
 
 
-def _refused(method: Method, base: str, reason: str) -> Row:
-    return Row(method.name, base, "refused", "epsilon", None, None, None, None, False, reason, ())
+def _refused(method: Method, base: str, reason: str) -> ComparisonRow:
+    return ComparisonRow(method.name, base, "refused", "epsilon", None, None, None, None, False, reason, ())
 
 
-def _row(name: str, base: str, found: Finding, inputs: Inputs) -> Row:
+def _row(name: str, base: str, found: Finding, inputs: Inputs) -> ComparisonRow:
     if isinstance(found, Posterior):
         low, high = found.interval(inputs.probability)
         reason = " ".join(filter(None, (found.caution, *found.warnings)))
-        return Row(
+        return ComparisonRow(
             name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
             reason, found.assumptions, (_LOW_END, found.high_end(inputs.probability)),
         )  # fmt: skip
     if found.kind == "estimate":
         reason = " ".join(filter(None, ("It is an estimate and bounds nothing.", found.invalid, *found.warnings)))
-        return Row(
+        return ComparisonRow(
             name, base, "estimate", found.parameter, _finite(found.value), None, None, None, False, reason,
             found.assumptions,
         )  # fmt: skip
     value = found.details["median"] if found.kind == "posterior" else found.value
     reason = " ".join(filter(None, (found.invalid, *found.warnings)))
-    return Row(
+    return ComparisonRow(
         name, base, found.kind, found.parameter, _finite(value), _finite(found.value),
         _finite(found.upper), found.confidence, found.valid, reason, found.assumptions,
     )  # fmt: skip

@@ -14,18 +14,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bayes_dp.comparison.table import Row
-from bayes_dp.results.posterior import show
+from bayes_dp.comparison.table import ComparisonRow
+from bayes_dp.results.posterior import digits
 
 __all__ = ["reconciled"]
 
 
-def reconciled(rows: Sequence[Row]) -> tuple[Row, ...]:
+def reconciled(rows: Sequence[ComparisonRow]) -> tuple[ComparisonRow, ...]:
     """The rows, with a note where one contradicts another."""
     return tuple(_noted(row, [other for other in rows if other.base == row.base and other is not row]) for row in rows)
 
 
-def _noted(row: Row, others: Sequence[Row]) -> Row:
+def _noted(row: ComparisonRow, others: Sequence[ComparisonRow]) -> ComparisonRow:
     """The row, beside all others on the same bases."""
     if row.parameter != "epsilon":
         return row
@@ -45,7 +45,7 @@ def _noted(row: Row, others: Sequence[Row]) -> Row:
     if not above:
         return row
     highest = max(above, key=lambda other: _end(other.lower))
-    at_least = "infinity" if highest.lower is None else show(highest.lower)
+    at_least = "infinity" if highest.lower is None else digits(highest.lower)
     sentence = (
         f"All of the interval is below a valid lower bound, {at_least} by {highest.method}: the two cannot both be"
         " right, and the posterior, which assumes more, is the first to be doubted."
@@ -53,7 +53,7 @@ def _noted(row: Row, others: Sequence[Row]) -> Row:
     return replace(row, valid=False, reason=" ".join(filter(None, (sentence, row.reason))))
 
 
-def _is_bound(row: Row) -> bool:
+def _is_bound(row: ComparisonRow) -> bool:
     return row.kind == "lower_bound" and row.valid
 
 
@@ -62,7 +62,7 @@ def _end(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def _side(other: Row, row: Row) -> str:
+def _side(other: ComparisonRow, row: ComparisonRow) -> str:
     """Where the whole other interval lies, or nothing if they have a value in common."""
     if _end(other.upper) < _end(row.lower):
         return "below"

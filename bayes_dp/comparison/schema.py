@@ -6,11 +6,10 @@ import math
 import re
 from typing import Any
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.comparison.verdict import CODES
 from bayes_dp.data.counts import DESIGNS
 from bayes_dp.data.json_text import Wanted, checked_object, is_finite, is_line
-from bayes_dp.data.table import show
 
 __all__ = ["SCHEMA", "checked_comparison"]
 

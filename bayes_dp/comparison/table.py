@@ -10,19 +10,18 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayes_dp import __version__
-from bayes_dp.checks import InputError
-from bayes_dp.checks import show as shown
+from bayes_dp.checks import InputError, show
 from bayes_dp.comparison.schema import SCHEMA, checked_comparison
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.json_text import read_json
-from bayes_dp.results.posterior import show
+from bayes_dp.results.posterior import digits
 from bayes_dp.support.text import columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "Kind", "Row"]
+__all__ = ["Comparison", "ComparisonRow", "Kind"]
 
 Kind = Literal["posterior", "lower_bound", "estimate", "refused"]
 
@@ -32,7 +31,7 @@ _HEADINGS = ("method", "base", "kind", "epsilon", "level", "valid", "notes")
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """What one method says of one base, or of all; `lower` and `upper` are None where there is no such end."""
 
     method: str
@@ -59,7 +58,7 @@ class Row:
 class Comparison:
     """The rows, and what they answer; as text, HTML, LaTeX, a frame, or JSON and back."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     delta: float
     confidence: float
     design: str
@@ -70,11 +69,11 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def select(self, method: str | None = None, base: str | None = None) -> tuple[Row, ...]:
+    def select(self, method: str | None = None, base: str | None = None) -> tuple[ComparisonRow, ...]:
         """The rows of a method, of a base, or of both."""
         for name, value in (("method", method), ("base", base)):
             if value is not None and not isinstance(value, str):
-                raise InputError(f"{name} must be the name of one, or None for all, not {shown(value)}")
+                raise InputError(f"{name} must be the name of one, or None for all, not {show(value)}")
         return tuple(r for r in self.rows if method in (None, r.method) and base in (None, r.base))
 
     def bounds(self) -> dict[str, float]:
@@ -86,7 +85,7 @@ class Comparison:
         """A pandas DataFrame with one row each; what there is not is missing."""
         import pandas as pd
 
-        frame = pd.DataFrame([asdict(row) for row in self.rows], columns=[f.name for f in fields(Row)])
+        frame = pd.DataFrame([asdict(row) for row in self.rows], columns=[f.name for f in fields(ComparisonRow)])
         numbers = ["value", "lower", "upper", "level"]
         return frame.astype(dict.fromkeys(numbers, float))
 
@@ -167,7 +166,7 @@ class Comparison:
     @classmethod
     def _checked(cls, name: str, content: Any) -> Comparison:
         found = checked_comparison(name, content)
-        rows = tuple(Row(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
+        rows = tuple(ComparisonRow(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
         gate = None if found["gate"] is None else Verdict.from_dict(found["gate"])
         return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows, "gate": gate})
 
@@ -175,15 +174,15 @@ class Comparison:
         return f'Comparison at delta = {self.delta:g}, confidence {100 * self.confidence:g}%, design "{self.design}"'
 
 
-def _statement(row: Row) -> str:
+def _statement(row: ComparisonRow) -> str:
     """The number as the table shows it."""
     if row.kind == "refused":
         return ""
     if row.kind == "estimate":
-        return f"about {show(row.value)}" if row.value is not None else "about infinity"
-    low = "infinity" if row.lower is None else show(row.lower)
+        return f"about {digits(row.value)}" if row.value is not None else "about infinity"
+    low = "infinity" if row.lower is None else digits(row.lower)
     if row.kind == "posterior":
-        return f"{low} to {'infinity' if row.upper is None else show(row.upper)}"
+        return f"{low} to {'infinity' if row.upper is None else digits(row.upper)}"
     return f">= {low}"
 
 

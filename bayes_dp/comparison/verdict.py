@@ -33,7 +33,7 @@ from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison.guessing import guessing
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.bound import LowerBound
-from bayes_dp.results.posterior import Posterior, finite, show
+from bayes_dp.results.posterior import Posterior, digits, finite
 from bayes_dp.support.text import Lines
 
 if TYPE_CHECKING:
@@ -221,14 +221,16 @@ def _of_the_posterior(post: Posterior, limit: float, prob: float) -> list[Reason
     doubts += [Reason("computation", f"The computation is not to be relied on: {said}") for said in post.unreliable]
     high = post.gaussian(prob)[1]
     if high > limit:
-        ends = "no finite ε would hold at δ = 0" if np.isinf(high) else f"the interval would end at {show(high)}"
+        ends = "no finite ε would hold at δ = 0" if np.isinf(high) else f"the interval would end at {digits(high)}"
         doubts.append(Reason("gaussian", f"Were the noise Gaussian, {ends}, above the limit."))
     return doubts
 
 
 def _of_bounds(bounds: Mapping[str, float], limit: float) -> list[Reason]:
     return [
-        Reason("bound", f"A lower bound that is valid for the same counts lies above the limit: {show(low)} by {name}.")
+        Reason(
+            "bound", f"A lower bound that is valid for the same counts lies above the limit: {digits(low)} by {name}."
+        )
         for name, low in bounds.items()
         if low > limit
     ]
@@ -304,7 +306,7 @@ def _of_the_control(
     )
     if bound.invalid:
         return [Reason("control", f"No lower bound is valid for the control: {bound.invalid}")]
-    with_confidence = f"{show(bound.value)} with confidence {100 * confidence:g}% ({bound.provenance.method})"
+    with_confidence = f"{digits(bound.value)} with confidence {100 * confidence:g}% ({bound.provenance.method})"
     if not bound.value > limit:
         return [
             Reason(

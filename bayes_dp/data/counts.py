@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
@@ -25,7 +25,6 @@ from bayes_dp.data.table import (
     grouped_by,
     labels,
     one_whole_number,
-    show,
 )
 from bayes_dp.support.once import once
 

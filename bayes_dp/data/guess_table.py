@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, one_number, seed_of, truth
+from bayes_dp.checks import InputError, one_number, seed_of, show, truth
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
@@ -21,7 +21,7 @@ from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named
 from bayes_dp.data.table import (
     MEMBER_CELLS,
     MEMBER_HEADINGS,
-    Cells,
+    CellKind,
     Layout,
     Table,
     cells_of,
@@ -29,7 +29,6 @@ from bayes_dp.data.table import (
     csv_text,
     labels,
     real_number,
-    show,
 )
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
@@ -38,7 +37,7 @@ from bayes_dp.support.text import Lines
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayes_dp.data.roc import Curve, Rate, RateAt
+    from bayes_dp.data.roc import Rate, RateAt, RocCurve
 
 __all__ = ["GuessTable", "rows_of_split"]
 
@@ -63,10 +62,10 @@ _LAYOUT = Layout(
         "propensity_source": ("propensitysource",),
     },
     cells={
-        "score": Cells("d", real_number, _SCORE),
-        "loss": Cells("d", real_number, _SCORE),
+        "score": CellKind("d", real_number, _SCORE),
+        "loss": CellKind("d", real_number, _SCORE),
         "member": MEMBER_CELLS,
-        "propensity": Cells("d", _probability, _PROBABILITY),
+        "propensity": CellKind("d", _probability, _PROBABILITY),
     },
     needed=(("score", "loss"), ("member",)),
     optional=("run", "propensity", "base", "propensity_source"),
@@ -190,11 +189,11 @@ class GuessTable(Immutable):
             examples=len(self),
         )
 
-    def roc(self, confidence: float = 0.95) -> Curve:
+    def roc(self, confidence: float = 0.95) -> RocCurve:
         """The ROC curve: false and true positive rates at every threshold, with intervals of this confidence."""
-        from bayes_dp.data.roc import Curve  # which needs SciPy
+        from bayes_dp.data.roc import RocCurve  # which needs SciPy
 
-        return Curve.of(self.score, self.member, confidence)
+        return RocCurve.of(self.score, self.member, confidence)
 
     def auc(self, confidence: float = 0.95) -> Rate:
         """The area under the ROC curve with its interval: the chance that a member scores higher than a non-member,

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, is_one_of, whole_number
+from bayes_dp.checks import InputError, is_one_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.data.table import show, whole_numbers
+from bayes_dp.data.table import whole_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
 

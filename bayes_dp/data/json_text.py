@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import Source, read_text
-from bayes_dp.data.table import is_one_line, show
+from bayes_dp.data.table import is_one_line
 
 __all__ = ["MAX_BRACKETS", "MAX_COMMAS", "Wanted", "checked_object", "is_finite", "is_line", "read_json"]
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.checks import InputError, one_number, seed_of, show
 from bayes_dp.data.files import MAX_BYTES, Source, printable, write_bytes_atomically
 from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.npy import MAGIC, npy_header
@@ -22,13 +22,12 @@ from bayes_dp.data.parsing import csv_table, file_table, frame_table
 from bayes_dp.data.table import (
     MEMBER_CELLS,
     MEMBER_HEADINGS,
-    Cells,
+    CellKind,
     Layout,
     Table,
     chosen_rows,
     labels,
     real_number,
-    show,
 )
 from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.once import once
@@ -58,7 +57,7 @@ _LAYOUT = Layout(
     },
     cells={
         "member": MEMBER_CELLS,
-        "loss": Cells("d", _finite, _LOSS),
+        "loss": CellKind("d", _finite, _LOSS),
     },
     needed=(("member",), ("loss",)),
     optional=("base", "run"),

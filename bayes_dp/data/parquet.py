@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from bayes_dp.checks import InputError
-from bayes_dp.data.table import show
+from bayes_dp.checks import InputError, show
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,10 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import Source, read_text
 from bayes_dp.data.json_text import read_json
-from bayes_dp.data.table import COUNTS, Layout, Table, columns_of, is_number, show
+from bayes_dp.data.table import COUNTS, Layout, Table, columns_of, is_number
 
 if TYPE_CHECKING:
     import pandas as pd

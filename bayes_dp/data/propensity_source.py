@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from bayes_dp.checks import InputError
-from bayes_dp.data.table import show
+from bayes_dp.checks import InputError, show
 
 __all__ = ["GIVEN", "Name", "PropensitySource", "named", "worst"]
 

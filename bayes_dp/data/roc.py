@@ -30,7 +30,7 @@ from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["Curve", "Rate", "RateAt"]
+__all__ = ["Rate", "RateAt", "RocCurve"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RateAt(Rate):
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class RocCurve:
     """The ROC curve through k + 1 points, from nobody called a member to all.
 
     At the i-th point those are called who score at least `threshold[i]`: infinite for i = 0 (where nobody is called,
@@ -75,7 +75,7 @@ class Curve:
     confidence: float
 
     @classmethod
-    def of(cls, score: Floats, member: Bools, confidence: float = 0.95) -> Curve:
+    def of(cls, score: Floats, member: Bools, confidence: float = 0.95) -> RocCurve:
         """Of scores and memberships of shape (n,), with both kinds of examples among them."""
         confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
         if member.all() or not member.any():

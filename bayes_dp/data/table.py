@@ -27,7 +27,7 @@ __all__ = [
     "MAX_COUNT",
     "MEMBER_CELLS",
     "MEMBER_HEADINGS",
-    "Cells",
+    "CellKind",
     "IntArray",
     "Layout",
     "Table",
@@ -44,7 +44,6 @@ __all__ = [
     "plain",
     "real_number",
     "safe_cell",
-    "show",
     "whole_numbers",
 ]
 
@@ -62,7 +61,7 @@ _INFINITIES = {sign + name: float(sign + name) for sign in ("", "+", "-") for na
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellKind:
     """The cells of a column of numbers, as they stand in a text file."""
 
     typecode: str  # of the `array.array` that holds the column
@@ -75,7 +74,7 @@ class Layout:
     """The columns that a kind of table may have, under short names, and what messages say about it."""
 
     headings: Mapping[str, tuple[str, ...]]  # what a column may be called: in small letters, without spaces, "-", "_"
-    cells: Mapping[str, Cells]  # of the columns of numbers; the others hold labels
+    cells: Mapping[str, CellKind]  # of the columns of numbers; the others hold labels
     needed: tuple[tuple[str, ...], ...]  # at least one column of each tuple must be there
     optional: tuple[str, ...]  # columns that may be null in JSON
     accepted: str  # the headings, in a message
@@ -95,7 +94,7 @@ class Layout:
 
 _TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
 MEMBER_HEADINGS = ("member", "ismember", "label", "membership")
-MEMBER_CELLS = Cells("b", lambda text: _TRUTHS.get(text.lower()), "true or false (or 1 or 0, yes or no, in or out)")
+MEMBER_CELLS = CellKind("b", lambda text: _TRUTHS.get(text.lower()), "true or false (or 1 or 0, yes or no, in or out)")
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,8 @@ def _count_from(text: str, low: int) -> int | None:
     return number if number is not None and number >= low else None
 
 
-def _count(low: int) -> Cells:
-    return Cells("q", lambda text: _count_from(text, low), f"a whole number from {low} to 2**53")
+def _count(low: int) -> CellKind:
+    return CellKind("q", lambda text: _count_from(text, low), f"a whole number from {low} to 2**53")
 
 
 _LOWEST = {"fp": 0, "n0": 1, "fn": 0, "n1": 1, "tp": 0, "tn": 0}

@@ -19,7 +19,7 @@ from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.planning.limit import limit_width
-from bayes_dp.planning.result import Plan, Row, Way
+from bayes_dp.planning.result import Plan, PlanRow, Way
 from bayes_dp.planning.simulated import Experiment, Simulated
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
@@ -89,7 +89,7 @@ def plan(
     else:
         start = Simulated.of_experiment(given, question, repetitions, settings["seed"])
 
-    rows: list[Row] = []
+    rows: list[PlanRow] = []
     limit, complete = None, True
     ways = _WAYS if vary == "both" else (vary,)
     try:
@@ -201,6 +201,6 @@ def _growing(start: Simulated, way: Way, largest: float, rng: np.random.Generato
         yield times, experiments
 
 
-def _row(way: Way, times: float, experiments: Simulated, widths: Floats) -> Row:
+def _row(way: Way, times: float, experiments: Simulated, widths: Floats) -> PlanRow:
     n0, n1 = (math.inf,) * 2 if math.isinf(times) else (float(n.mean()) for n in (experiments.n0, experiments.n1))
-    return Row(way, times, len(experiments.n0), n0, n1, widths)
+    return PlanRow(way, times, len(experiments.n0), n0, n1, widths)

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import stats
 
-from bayes_dp.checks import InputError, is_one_of, one_number
-from bayes_dp.checks import show as shown
+from bayes_dp.checks import InputError, is_one_of, one_number, show
 from bayes_dp.data.files import write_text_atomically
-from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.results.posterior import Provenance, digits, finite
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Lines, columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Needed", "Plan", "Row", "Way"]
+__all__ = ["Needed", "Plan", "PlanRow", "Way"]
 
 Way = Literal["challenges", "bases"]
 
@@ -30,7 +29,7 @@ _COLUMNS = ("way", "times", "bases", "negatives", "positives", "runs", "low", "m
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class PlanRow:
     """Widths of the interval in the simulated experiments of one size; `times` is that size over the first one."""
 
     way: Way
@@ -85,8 +84,8 @@ class Plan:
     assurance: float
     present: float | None  # the width given the counts as they are, if there are counts
     design: str
-    rows: tuple[Row, ...]
-    limit: Row | None  # of more and more challenges: the error rates of the bases are known
+    rows: tuple[PlanRow, ...]
+    limit: PlanRow | None  # of more and more challenges: the error rates of the bases are known
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
     provenance: Provenance
@@ -96,10 +95,10 @@ class Plan:
     def ways(self) -> tuple[Way, ...]:
         return tuple(dict.fromkeys(row.way for row in self.rows))
 
-    def select(self, way: Way) -> tuple[Row, ...]:
+    def select(self, way: Way) -> tuple[PlanRow, ...]:
         """The rows of a way to grow, from the smallest to the largest."""
         if not is_one_of(way, self.ways):
-            raise InputError(f"way must be {' or '.join(map(repr, self.ways))}, not {shown(way)}")
+            raise InputError(f"way must be {' or '.join(map(repr, self.ways))}, not {show(way)}")
         return tuple(row for row in self.rows if row.way == way)
 
     @property
@@ -132,7 +131,7 @@ class Plan:
         if least > self.width:
             return (
                 f"No number of {self.noun} of these bases is enough: were their error rates known exactly, the"
-                f" interval would still be {show(least)} wide, as few bases do not tell how strong the attacks are."
+                f" interval would still be {digits(least)} wide, as few bases do not tell how strong the attacks are."
             )
         return f"The largest size that was tried, {_words(self.select(way)[-1], self.noun)}, is not enough."
 
@@ -162,10 +161,12 @@ class Plan:
     def summary(self) -> Lines:
         """The table, what is needed and what it rests on, as text."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
-        aim = f"Plan for a {100 * self.prob:g}% interval of epsilon that is at most {show(self.width)} wide at {known}"
+        aim = (
+            f"Plan for a {100 * self.prob:g}% interval of epsilon that is at most {digits(self.width)} wide at {known}"
+        )
         lines = [aim]
         if self.present is not None:
-            lines.append(f"It is {show(self.present)} wide now.")
+            lines.append(f"It is {digits(self.present)} wide now.")
         size = len(self.rows[0].widths)
         lines.append(f"A size is enough if {100 * self.assurance:g}% of {size} simulated experiments reach it.")
         for way in self.ways:
@@ -182,7 +183,7 @@ class Plan:
                 bounded = math.isfinite(row["times"])
                 each = f"{row['negatives']:.0f} + {row['positives']:.0f}" if bounded else "no limit"
                 runs = f"{row['runs']:.0f}" if bounded else ""
-                widths = show(row["median"]), show(row["assured"])
+                widths = digits(row["median"]), digits(row["assured"])
                 cells.append((str(row["bases"]), each, runs, *widths, f"{100 * row['share']:.0f}%"))
         return columns(cells, "rrrrrr", gap="   ")
 
@@ -239,7 +240,7 @@ def _crossing(times: Floats, widths: Floats, wanted: float) -> float | None:
     return float(times[k - 1] * (wanted / widths[k - 1]) ** slope)
 
 
-def _grown(first: Row, way: Way, times: float) -> tuple[int, int, int]:
+def _grown(first: PlanRow, way: Way, times: float) -> tuple[int, int, int]:
     """Bases, negatives and positives of the first size, grown so many times, rounded up."""
     factor = (times, 1.0) if way == "bases" else (1.0, times)
     bases, negatives, positives = first.bases * factor[0], first.negatives * factor[1], first.positives * factor[1]
@@ -250,6 +251,6 @@ def _runs(bases: int, negatives: int, positives: int) -> int:
     return bases * (negatives + positives)
 
 
-def _words(size: Row | Needed, noun: str) -> str:
+def _words(size: PlanRow | Needed, noun: str) -> str:
     bases = "1 base" if size.bases == 1 else f"{size.bases} bases"
     return f"{bases} with {size.negatives:.0f} + {size.positives:.0f} {noun} each"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayes_dp.checks import InputError, one_number
-from bayes_dp.comparison.table import Comparison, Row
+from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.plots.style import BLUE, GREEN, GREY, ORANGE, axes_of, dressed, explained_below
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
     return ax
 
 
-def _draw(ax: Axes, row: Row, place: int, end: float) -> None:
+def _draw(ax: Axes, row: ComparisonRow, place: int, end: float) -> None:
     colour, marker, _ = _KINDS[row.kind]
     low = end if row.lower is None else row.lower  # infinite: beyond the end of the axis
     centre = row.value if row.kind != "lower_bound" else low
@@ -75,6 +75,6 @@ def _legend_only(ax: Axes, colour: str, marker: str, face: str, words: str) -> N
     ax.plot([], [], color=colour, marker=marker, markersize=5, markerfacecolor=face, linestyle="none", label=words)
 
 
-def _name(row: Row) -> str:
+def _name(row: ComparisonRow) -> str:
     base = "" if row.base == "all" else f" [{row.base}]"
     return f"{row.method}{base}"

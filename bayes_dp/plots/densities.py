@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers, one_number
-from bayes_dp.data.table import show
+from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.plots.style import BLUE, CYCLE, ORANGE, axes_of, dressed, explained, known, posterior_of
 from bayes_dp.plots.style import label as letter
 

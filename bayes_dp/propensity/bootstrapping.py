@@ -39,14 +39,12 @@ from scipy import special
 
 from bayes_dp import __version__
 from bayes_dp.attacks.adversary import call_members
-from bayes_dp.attacks.scores import Bonferroni, Fixed, Sides
-from bayes_dp.attacks.scores import Choice as NumberOfGuesses
+from bayes_dp.attacks.scores import Bonferroni, Fixed, NumberOfGuesses, Sides
 from bayes_dp.audits.memberships import Memberships, under_independence
 from bayes_dp.audits.zero_run import Trust, cautions, resting_on, uniforms, zero_run
-from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of
+from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of, show
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
-from bayes_dp.data.table import show
 from bayes_dp.propensity.checkpoint import Checkpoint
 from bayes_dp.propensity.cross_fitting import EDGE, one_thread
 from bayes_dp.propensity.linear import Linear, linear

@@ -14,10 +14,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.json_text import Wanted, checked_object, is_finite, is_line, read_json
-from bayes_dp.data.table import show
 
 __all__ = ["Checkpoint"]
 

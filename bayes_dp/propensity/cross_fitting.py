@@ -19,8 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from bayes_dp.checks import InputError, is_one_of
-from bayes_dp.data.table import show
+from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.propensity import logistic
 from bayes_dp.propensity.splits import balanced_parts
 from bayes_dp.support.arrays import Bools, Floats, Indices

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_dp.data.roc import Curve
+from bayes_dp.data.roc import RocCurve
 from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["Bin", "Diagnostics", "area_under_curve", "diagnose"]
@@ -88,4 +88,4 @@ def diagnose(values: Floats, member: Bools) -> Diagnostics:
 
 def area_under_curve(values: Floats, member: Bools) -> float:
     """P[a member's value > a non-member's] + ½ P[they are equal]."""
-    return Curve.of(values, member).area()
+    return RocCurve.of(values, member).area()

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.checks import InputError, text_of
+from bayes_dp.checks import InputError, show, text_of
 from bayes_dp.data.files import read_text
 from bayes_dp.data.npy import npy_header
 from bayes_dp.data.parquet import parquet_frame
-from bayes_dp.data.table import MEMBER_CELLS, is_number, is_one_line, plain, show
+from bayes_dp.data.table import MEMBER_CELLS, is_number, is_one_line, plain
 from bayes_dp.support.arrays import Bools, Floats, Indices
 
 if TYPE_CHECKING:

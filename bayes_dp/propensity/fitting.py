@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError, numbers, seed_of, whole_number
-from bayes_dp.data.table import show
+from bayes_dp.checks import InputError, numbers, seed_of, show, whole_number
 from bayes_dp.propensity.cross_fitting import Calibration, Logistic, Task, classifier, one_thread, task
 from bayes_dp.propensity.diagnostics import area_under_curve, diagnose
 from bayes_dp.propensity.features import Features, as_features, memberships, unit_codes

@@ -20,7 +20,7 @@ from bayes_dp.data.table import csv_text
 from bayes_dp.propensity.cross_fitting import Classifier, Fitted, Logistic, Task
 from bayes_dp.propensity.diagnostics import Diagnostics
 from bayes_dp.propensity.falsification import Falsification, falsify
-from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.results.posterior import Provenance, digits, finite
 from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.text import Lines, columns
 
@@ -107,7 +107,7 @@ class Propensity:
             f"AUC          {d.auc:.3f}    0.5: the features do not tell members from non-members, 1: they tell all",
             f"Brier score  {d.brier:.4f}   one propensity for all would have {d.brier_constant:.4f}",
             f"Calibration  {d.ece:.4f}   distance of propensities and shares of members, in {len(d.reliability)} bins",
-            f"Overlap      {show(d.eta)}   least of all π and 1-π; "
+            f"Overlap      {digits(d.eta)}   least of all π and 1-π; "
             + ", ".join(f"below {edge:g}: {count}" for edge, count in d.beyond.items()),
             f"Kept         {d.kept:.3f}    share of random guesses that tampering keeps for Gaussian DP",
             "",
@@ -157,7 +157,7 @@ class Propensity:
 
     def __repr__(self) -> str:
         d = self.diagnostics
-        return f"<Propensity of {d.examples} examples: AUC {d.auc:.3f}, overlap {show(d.eta)}>"
+        return f"<Propensity of {d.examples} examples: AUC {d.auc:.3f}, overlap {digits(d.eta)}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

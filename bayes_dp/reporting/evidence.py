@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from bayes_dp.comparison.table import Row
+from bayes_dp.comparison.table import ComparisonRow
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Code, Figure, Items, Paragraph, Piece, Section, Table, shown
 from bayes_dp.reporting.findings import Findings
@@ -122,7 +122,7 @@ def _differs(found: Findings) -> bool:
     return settings["likelihood"] != "binomial" or settings["strength"] != "free" or "groups" in settings
 
 
-def _statement(row: Row) -> str:
+def _statement(row: ComparisonRow) -> str:
     if row.kind == "estimate":
         return "about infinity" if row.value is None else f"about {row.value:.3g}"
     low = "infinity" if row.lower is None else f"{row.lower:.3g}"

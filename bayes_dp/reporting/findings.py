@@ -10,7 +10,7 @@ from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import estimate, is_sampled
 from bayes_dp.checks import InputError, interval_probability, seed_of
 from bayes_dp.comparison.compare import compare
-from bayes_dp.comparison.table import Comparison, Row
+from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.reporting.sensitivity import Variation, variations
@@ -44,7 +44,7 @@ class Findings:
         return self.posterior.interval(self.prob)
 
     @property
-    def quoted(self) -> Row | None:
+    def quoted(self) -> ComparisonRow | None:
         """The lower bound that fits the design, for all bases; None where no method is valid for it."""
         name = _QUOTED.get(self.counts.design)
         rows = self.comparison.select(name, "all") if name else ()

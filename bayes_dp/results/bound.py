@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from bayes_dp.checks import InputError
 from bayes_dp.data.files import write_text_atomically
-from bayes_dp.results.posterior import Provenance, finite, show
+from bayes_dp.results.posterior import Provenance, digits, finite
 from bayes_dp.support.text import Lines
 
 __all__ = ["CredibleInterval", "Estimate", "LowerBound", "joined"]
@@ -105,9 +105,9 @@ class LowerBound(_Finding):
 
     def statement(self) -> str:
         """The bound in words."""
-        within = f"{self.parameter} >= {show(self.value)}"
+        within = f"{self.parameter} >= {digits(self.value)}"
         if self.provenance.settings.get("two_sided"):
-            within += f", and at most {show(self.upper)} by this attack,"
+            within += f", and at most {digits(self.upper)} by this attack,"
         return f"{within}{self._known()} with confidence {100 * self.confidence:g}% ({self.provenance.method})"
 
 
@@ -119,7 +119,7 @@ class CredibleInterval(_Finding):
     def statement(self) -> str:
         """The interval in words."""
         return (
-            f"{self.parameter} is between {show(self.value)} and {show(self.upper)}{self._known()} with probability"
+            f"{self.parameter} is between {digits(self.value)} and {digits(self.upper)}{self._known()} with probability"
             f" {100 * self.confidence:g}% ({self.provenance.method})"
         )
 
@@ -137,6 +137,6 @@ class Estimate(_Finding):
     def statement(self) -> str:
         """The estimate in words."""
         return (
-            f"{self.parameter} is estimated as {show(self.value)}{self._known()} ({self.provenance.method});"
+            f"{self.parameter} is estimated as {digits(self.value)}{self._known()} ({self.provenance.method});"
             " this is not a lower bound"
         )

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp import __version__
-from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, whole_number
-from bayes_dp.checks import show as shown
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.results.gaussian_reading import gaussian_mu
@@ -34,8 +33,8 @@ __all__ = [
     "Provenance",
     "SampleMarginal",
     "check_draws",
+    "digits",
     "finite",
-    "show",
 ]
 
 IntervalKind = Literal["equal-tailed", "hdi"]
@@ -142,7 +141,7 @@ class Posterior(ABC):
 
     @property
     def _method(self) -> str:
-        return f"the posterior of method {shown(self.provenance.method)}"
+        return f"the posterior of method {show(self.provenance.method)}"
 
     @overload
     def epsilon_at(self, delta: float) -> Self: ...
@@ -162,7 +161,7 @@ class Posterior(ABC):
     def _marginal(self, parameter: str | None) -> Marginal:
         name = self.parameter if parameter is None else parameter
         if not isinstance(name, str) or name not in self.marginals:
-            raise InputError(f"this posterior has no parameter {shown(name)}; it has {', '.join(self.marginals)}")
+            raise InputError(f"this posterior has no parameter {show(name)}; it has {', '.join(self.marginals)}")
         return self.marginals[name]
 
     @property
@@ -186,7 +185,7 @@ class Posterior(ABC):
         """The credible interval of the given probability: equal tails, or the shortest (highest density)."""
         prob = _probability(prob)
         if not is_one_of(kind, ("equal-tailed", "hdi")):
-            raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {shown(kind)}")
+            raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {show(kind)}")
         if kind == "equal-tailed":
             low, high = self.quantile([(1 - prob) / 2, (1 + prob) / 2], parameter)
             return float(low), float(high)
@@ -221,8 +220,8 @@ class Posterior(ABC):
         instead = (
             "no finite ε holds for it at δ = 0, whatever the counts"
             if math.isinf(high)
-            else f"were the noise Gaussian, the same counts would put {name} between {show(low)} and {show(high)} with"
-            f" {100 * prob:g}% probability"
+            else f"were the noise Gaussian, the same counts would put {name} between {digits(low)} and {digits(high)}"
+            f" with {100 * prob:g}% probability"
         )
         return (
             "The upper end presumes attacks that come near the corner of R(ε,δ), which Gaussian noise does not have:"
@@ -258,8 +257,12 @@ class Posterior(ABC):
         share = f"{100 * prob:g}%"
         cells = [("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")]
         for row in self.table(prob):
-            interval, hdi = (f"{show(row[a])} to {show(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
-            cells.append((row["parameter"], show(row["mean"]), show(row["sd"]), show(row["median"]), interval, hdi))
+            interval, hdi = (
+                f"{digits(row[a])} to {digits(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high"))
+            )
+            cells.append(
+                (row["parameter"], digits(row["mean"]), digits(row["sd"]), digits(row["median"]), interval, hdi)
+            )
         lines = [f"Posterior given {known} ({self.provenance.method})", *columns(cells, "lrrrll")]
         lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
         lines += [f"Caution: {self.high_end(prob)}", *(f"Warning: {sentence}" for sentence in self.warnings)]
@@ -297,7 +300,7 @@ class Posterior(ABC):
     def __repr__(self) -> str:
         low, high = self.interval(0.9)
         known = ", ".join(f"{name}={value:g}" for name, value in self.provenance.known.items())
-        return f"<Posterior of {self.parameter} given {known}: 90% interval {show(low)} to {show(high)}>"
+        return f"<Posterior of {self.parameter} given {known}: 90% interval {digits(low)} to {digits(high)}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
@@ -316,7 +319,7 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def show(value: float) -> str:
+def digits(value: float) -> str:
     """Four significant digits."""
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"
 

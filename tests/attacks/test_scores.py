@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
-from bayes_dp.attacks.scores import Bonferroni, Choice, Fixed, Split, Uncorrected, guess
+from bayes_dp.attacks.scores import Bonferroni, Fixed, NumberOfGuesses, Split, Uncorrected, guess
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from tests.data.test_counts import refusal
@@ -39,7 +39,7 @@ def tables(draw: st.DrawFn, scores: Any = TIED, least: int = 1, unique: bool = F
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> tuple[GuessTable, Choice, str, int]:
+def questions(draw: st.DrawFn) -> tuple[GuessTable, NumberOfGuesses, str, int]:
     """A table with ties, a choice that fits it, sides and a seed."""
     table = draw(tables(least=2))
     numbers = draw(st.none() | st.lists(st.integers(1, len(table)), min_size=1, max_size=4, unique=True))
@@ -131,7 +131,7 @@ def test_different_scores_have_an_obvious_twin(table: GuessTable, sides: str):
 
 @given(question=questions())
 @SETTINGS
-def test_calls_are_as_many_as_stated_and_at_the_ends(question: tuple[GuessTable, Choice, str, int]):
+def test_calls_are_as_many_as_stated_and_at_the_ends(question: tuple[GuessTable, NumberOfGuesses, str, int]):
     table, choice, sides, seed = question
     guesses = guess(table, choice, sides, seed)
     parts = [part for part in (guesses, guesses.pilot) if part is not None]
@@ -158,7 +158,9 @@ def test_calls_are_as_many_as_stated_and_at_the_ends(question: tuple[GuessTable,
 
 @given(question=questions(), data=st.data())
 @SETTINGS
-def test_members_never_decide_who_is_guessed(question: tuple[GuessTable, Choice, str, int], data: st.DataObject):
+def test_members_never_decide_who_is_guessed(
+    question: tuple[GuessTable, NumberOfGuesses, str, int], data: st.DataObject
+):
     table, choice, sides, seed = question
     member = np.array(data.draw(st.permutations(table.member.tolist())))
     guesses = guess(with_members(table, member), choice, sides, seed)
@@ -229,7 +231,7 @@ def test_seeds():
 
 
 @pytest.mark.parametrize("choice", [Fixed(8), Split([8, 16])], ids=repr)
-def test_blind_guesses_are_right_by_fair_coins(choice: Choice):
+def test_blind_guesses_are_right_by_fair_coins(choice: NumberOfGuesses):
     rng = np.random.default_rng(1)
     score = np.repeat([0.0, 1.0, 2.0, 3.0], 4)
     found: Counter[int] = Counter()

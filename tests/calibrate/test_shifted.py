@@ -6,7 +6,7 @@ from scipy import special
 
 from bayes_dp.audits.tampering import lower_bounds
 from bayes_dp.calibrate import shifted, study
-from bayes_dp.calibrate.mechanisms import Noise, RandomizedResponse
+from bayes_dp.calibrate.mechanisms import NoisyScore, RandomizedResponse
 from bayes_dp.calibrate.shifted import ADVERSARIES, SHIFTS, largest_rejected_epsilon, simulate
 from bayes_dp.tradeoff import Gaussian
 
@@ -46,7 +46,7 @@ def test_adversaries_differ_as_they_should():
     }
     assert leans["exploiting"].mean() > 2  # goes with the features
     assert leans["aware"].mean() < 0 < leans["unaware"].mean()  # avoids them
-    noise = simulate(Noise(Gaussian(1.0)), "no shift", "unaware", 2000, np.random.default_rng(2))
+    noise = simulate(NoisyScore(Gaussian(1.0)), "no shift", "unaware", 2000, np.random.default_rng(2))
     assert noise.right.mean() > 0.75  # the surest quarter
     assert not noise.leans.any()
 

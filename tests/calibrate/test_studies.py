@@ -20,7 +20,7 @@ from bayes_dp.calibrate import Row, Study, guesses, studies, study
 from bayes_dp.calibrate.bounds import at_delta, bounds_of, discounted, shift_of, simulated
 from bayes_dp.calibrate.counts import draw_above, draw_correct
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
-from bayes_dp.calibrate.mechanisms import FEW, Noise, RandomizedResponse
+from bayes_dp.calibrate.mechanisms import FEW, NoisyScore, RandomizedResponse
 from bayes_dp.calibrate.rates import RATE_METHODS, attacks_on_border, rate_bounds
 from bayes_dp.calibrate.result import row_of
 from bayes_dp.data.guess_table import GuessTable
@@ -32,8 +32,8 @@ ONE_OF_EACH = [
     RandomizedResponse(0.0),
     RandomizedResponse(1.0),
     RandomizedResponse(1.0, 0.4),
-    Noise(Gaussian(1.0)),
-    Noise(Laplace(1.0)),
+    NoisyScore(Gaussian(1.0)),
+    NoisyScore(Laplace(1.0)),
 ]
 
 
@@ -59,9 +59,9 @@ def scores(mechanism, examples, rng):
             member = rng.random(examples) < expit(shift * features)
             response = np.where(rng.random(examples) < expit(epsilon), 1, -1) * np.where(member, 1, -1)
             return GuessTable(epsilon * response + shift * features, member)
-        case Noise(Gaussian(mu)):
+        case NoisyScore(Gaussian(mu)):
             noise = rng.standard_normal(examples)
-        case Noise(Laplace(mu)):
+        case NoisyScore(Laplace(mu)):
             noise = rng.laplace(size=examples)
     member = rng.random(examples) < 0.5
     return GuessTable(noise + mu * member, member)
@@ -114,8 +114,8 @@ def test_truths_of_randomized_response(epsilon):
         assert gap.min() > -1e-12
         assert (ApproxDP(epsilon)(alpha) - family(0.99 * response.truth(parameter, 0.0))(alpha)).min() < 0
     assert response.truth("epsilon", 0.0) == epsilon
-    assert Noise(Gaussian(1.0)).truth("laplace", 0.0) == math.inf
-    assert Noise(Laplace(2.0)).truth("epsilon", 0.0) == 2.0
+    assert NoisyScore(Gaussian(1.0)).truth("laplace", 0.0) == math.inf
+    assert NoisyScore(Laplace(2.0)).truth("epsilon", 0.0) == 2.0
 
 
 def test_the_extreme_case_rejects_as_often_as_can_be():

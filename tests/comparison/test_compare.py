@@ -10,7 +10,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.comparison import compare as comparison
-from bayes_dp.comparison.compare import Comparison, Method, Row, compare, methods, register
+from bayes_dp.comparison.compare import Comparison, ComparisonRow, Method, compare, methods, register
 
 REPEATED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, base=["a", "b", "c"])
 CROSSED = bdp.ErrorCounts([10, 40, 25], 100, [20, 45, 30], 100, design="cross_fed")
@@ -270,7 +270,7 @@ def test_latex_escapes_labels():
 
 def test_frame():
     frame = table("repeated").to_frame()
-    assert list(frame.columns) == list(Row.__dataclass_fields__)
+    assert list(frame.columns) == list(ComparisonRow.__dataclass_fields__)
     assert frame["lower"].dtype == float
     assert np.isnan(frame.loc[frame["kind"] == "refused", "value"]).all()
 

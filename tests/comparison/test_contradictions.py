@@ -5,17 +5,19 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.comparison.contradictions import reconciled
-from bayes_dp.comparison.table import Row
+from bayes_dp.comparison.table import ComparisonRow
 
 
 def posterior(method, low, high, base="all"):
-    return Row(method, base, "posterior", "epsilon", (low + high) / 2, low, high, 0.9, True, "", ("It is one.",))
+    return ComparisonRow(
+        method, base, "posterior", "epsilon", (low + high) / 2, low, high, 0.9, True, "", ("It is one.",)
+    )
 
 
 def bound(method, low, valid=True, base="all"):
     value = low if low is not None else None
     reason = "" if valid else "It does not hold."
-    return Row(method, base, "lower_bound", "epsilon", value, low, None, 0.95, valid, reason, ("It is one.",))
+    return ComparisonRow(method, base, "lower_bound", "epsilon", value, low, None, 0.95, valid, reason, ("It is one.",))
 
 
 def by_name(*rows):
@@ -50,7 +52,9 @@ def test_a_bound_above_the_interval(low, valid):
 
 def test_the_largest_of_the_bounds_is_named_and_other_reasons_are_kept():
     row = posterior("p", 1.0, 2.0)
-    doubtful = Row(**{**{f: getattr(row, f) for f in row.__dataclass_fields__}, "valid": False, "reason": "Cross-fed."})
+    doubtful = ComparisonRow(
+        **{**{f: getattr(row, f) for f in row.__dataclass_fields__}, "valid": False, "reason": "Cross-fed."}
+    )
     found = by_name(doubtful, bound("b", 3.0), bound("c", 4.0), bound("d", 5.0, valid=False))
     assert "4 by c" in found["p"].reason
     assert found["p"].reason.endswith("Cross-fed.")

@@ -14,7 +14,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import propensity, tradeoff
-from bayes_dp.planning.result import Plan, Row
+from bayes_dp.planning.result import Plan, PlanRow
 from bayes_dp.results.posterior import Provenance
 from tests.contract.argument_values import Values
 
@@ -70,7 +70,7 @@ PLAN = Plan(
     0.8,
     None,
     "repeated",
-    tuple(Row("challenges", t, 2, 20 * t, 20 * t, np.linspace(1, 2, 9) / t) for t in (1.0, 2.0)),
+    tuple(PlanRow("challenges", t, 2, 20 * t, 20 * t, np.linspace(1, 2, 9) / t) for t in (1.0, 2.0)),
     None,
     (),
     (),

@@ -63,7 +63,7 @@ INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.propensity.result.Origin",
     "bayes_dp.data.propensity_source.PropensitySource",
     "bayes_dp.results.posterior.Marginal",
-    "bayes_dp.data.roc.Curve.of",
+    "bayes_dp.data.roc.RocCurve.of",
     "bayes_dp.Verdict.from_dict",
     "bayes_dp.tradeoff.TradeOffFunction",
 }
@@ -248,7 +248,7 @@ call("bayes_dp.GuessTable.auc", SCORES.auc, {}, confidence=CONFIDENCE)
 call("bayes_dp.GuessTable.roc", SCORES.roc, {}, confidence=CONFIDENCE)
 FPR = number(0, 1, "[]", 0.1)
 call("bayes_dp.GuessTable.tpr_at", SCORES.tpr_at, {"fpr": 0.1}, fpr=FPR, confidence=CONFIDENCE)
-call("bayes_dp.data.roc.Curve.tpr_at", SCORES.roc().tpr_at, {"fpr": 0.1}, fpr=FPR)
+call("bayes_dp.data.roc.RocCurve.tpr_at", SCORES.roc().tpr_at, {"fpr": 0.1}, fpr=FPR)
 
 # Attacks and audits ---------------------------------------------------------------------------------------------------
 
@@ -403,8 +403,8 @@ WAY = Values(("challenges",), ("bases", "", "both", 3, None, True, ["challenges"
 call("bayes_dp.Plan.select", PLAN.select, {}, way=WAY)
 call("bayes_dp.Plan.reason", PLAN.reason, {}, way=WAY)
 saving("bayes_dp.Plan", lambda: PLAN, "to_json")
-call("bayes_dp.planning.result.Row.quantile", PLAN.rows[0].quantile, {}, probability=number(0, 1, "[]", 0.5))
-call("bayes_dp.planning.result.Row.assured", PLAN.rows[0].assured, {}, share=number(0, 1, "()", 0.5))
+call("bayes_dp.planning.result.PlanRow.quantile", PLAN.rows[0].quantile, {}, probability=number(0, 1, "[]", 0.5))
+call("bayes_dp.planning.result.PlanRow.assured", PLAN.rows[0].assured, {}, share=number(0, 1, "()", 0.5))
 KNOWN = propensity.known(np.full(N, 0.5), MEMBER)
 PROPENSITY = "bayes_dp.propensity.result.Propensity"
 call(f"{PROPENSITY}.table", KNOWN.table, {}, score=NEW_SCORE)

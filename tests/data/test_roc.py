@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayes_dp as bdp
-from bayes_dp.data.roc import Curve, Rate
+from bayes_dp.data.roc import Rate, RocCurve
 
 PROPERTY = settings(deadline=None, database=None, derandomize=True, max_examples=100)
 SCORES = st.lists(
@@ -26,7 +26,7 @@ def split(rows):
 @given(SCORES)
 def test_points_and_area_by_counting(rows):
     score, member, inner, outer = split(rows)
-    curve = Curve.of(score, member)
+    curve = RocCurve.of(score, member)
     assert curve.threshold[1:].tolist() == sorted(set(score.tolist()), reverse=True)
     assert (curve.fpr[0], curve.tpr[0], curve.fpr[-1], curve.tpr[-1]) == (0, 0, 1, 1)
     for least, fpr, tpr in zip(curve.threshold[1:], curve.fpr[1:], curve.tpr[1:], strict=True):
@@ -39,7 +39,7 @@ def test_points_and_area_by_counting(rows):
 @given(SCORES, st.sampled_from([0.0, 0.05, 0.2, 1 / 3, 0.5, 0.7, 1.0]))
 def test_the_tpr_at_an_fpr_by_trying_every_threshold(rows, fpr):
     score, member, inner, outer = split(rows)
-    found = Curve.of(score, member).tpr_at(fpr)
+    found = RocCurve.of(score, member).tpr_at(fpr)
     shares = [(np.mean(outer > c), np.mean(inner > c)) for c in score] + [(1.0, 1.0)]
     best = max((tpr for share, tpr in shares if share <= fpr + 1e-12), default=0.0)
     assert found.value == best
@@ -68,12 +68,12 @@ def test_figures_by_hand():
 
 
 def test_the_interval_of_the_area_by_its_equation():
-    curve = Curve.of(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([False, True, False, True, True]), 0.9)
+    curve = RocCurve.of(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([False, True, False, True, True]), 0.9)
     rate = curve.auc()
     for end in rate.interval():
         kl = rate.value * math.log(rate.value / end) + (1 - rate.value) * math.log((1 - rate.value) / (1 - end))
         assert 2 * kl == pytest.approx(math.log(20))
-    perfect = Curve.of(np.array([0.0, 1.0]), np.array([False, True])).auc()
+    perfect = RocCurve.of(np.array([0.0, 1.0]), np.array([False, True])).auc()
     assert (perfect.value, perfect.high) == (1.0, 1.0)
     assert perfect.low == pytest.approx(0.025)
 
@@ -100,7 +100,7 @@ def test_how_often_the_intervals_hold(n0, n1, digits):
     missed = np.zeros(3)
     for _ in range(repetitions):
         score = rng.normal(size=n0 + n1) + member
-        curve = Curve.of(score if digits is None else np.round(score), member, confidence)
+        curve = RocCurve.of(score if digits is None else np.round(score), member, confidence)
         at, auc = curve.tpr_at(fpr), curve.auc()
         truths = above(at.above, 1.0), above(at.above, 0.0), area
         rates = at, at.fpr, auc
@@ -118,16 +118,16 @@ def test_members_that_score_the_same_are_seldom_said_to_score_lower(n, values):
     for _ in range(3000):
         member = rng.random(n) < 0.5
         if member.any() and not member.all():
-            found.append(Curve.of(rng.integers(values, size=n).astype(float), member).p_lower())
+            found.append(RocCurve.of(rng.integers(values, size=n).astype(float), member).p_lower())
     assert np.mean(np.array(found) <= 0.01) <= 0.01 + 3 * math.sqrt(0.01 * 0.99 / len(found))
-    assert Curve.of(np.zeros(10), np.arange(10) < 5).p_lower() == 1.0
+    assert RocCurve.of(np.zeros(10), np.arange(10) < 5).p_lower() == 1.0
 
 
 def test_the_test_is_that_of_scipy():
     rng = np.random.default_rng(2)
     member, score = rng.random(80) < 0.4, np.round(rng.normal(size=80), 1)
     want = stats.mannwhitneyu(score[member], score[~member], alternative="less", method="asymptotic").pvalue
-    assert Curve.of(score, member).p_lower() == pytest.approx(want)
+    assert RocCurve.of(score, member).p_lower() == pytest.approx(want)
 
 
 @pytest.mark.parametrize("member", [True, False])

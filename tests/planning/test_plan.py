@@ -17,7 +17,7 @@ from bayes_dp.checks import InputError
 from bayes_dp.planning import limit
 from bayes_dp.planning.plan import plan
 from bayes_dp.planning.plan import plan as search
-from bayes_dp.planning.result import Plan, Row, _crossing
+from bayes_dp.planning.result import Plan, PlanRow, _crossing
 from bayes_dp.planning.simulated import Experiment, Simulated
 
 DELTA, STRENGTH = 0.01, 0.5
@@ -352,7 +352,7 @@ def test_the_interval_of_a_quantile_holds_it():
     rng = np.random.default_rng(0)
     truth, held = stats.gamma(3).ppf(0.8), 0
     for _ in range(1000):
-        row = Row("bases", 1, 1, 1, 1, rng.gamma(3, size=40))
+        row = PlanRow("bases", 1, 1, 1, 1, rng.gamma(3, size=40))
         _, low, high = row.assured(0.8)
         held += low <= truth <= high
     assert held >= 930

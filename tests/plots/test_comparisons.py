@@ -10,11 +10,11 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.checks import InputError
-from bayes_dp.comparison.table import Comparison, Row
+from bayes_dp.comparison.table import Comparison, ComparisonRow
 
 
 def row(method, kind, value, lower=None, upper=None, level=None, valid=True, base="all", parameter="epsilon"):
-    return Row(method, base, kind, parameter, value, lower, upper, level, valid, "" if valid else "Why.", ())
+    return ComparisonRow(method, base, kind, parameter, value, lower, upper, level, valid, "" if valid else "Why.", ())
 
 
 ROWS = (

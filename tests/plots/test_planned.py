@@ -9,15 +9,15 @@ import pytest
 
 from bayes_dp import plots
 from bayes_dp.checks import InputError
-from bayes_dp.planning.result import Plan, Row
+from bayes_dp.planning.result import Plan, PlanRow
 from bayes_dp.results.posterior import Provenance
 
 
 def made(wanted, design="repeated"):
     rng = np.random.default_rng(0)
-    rows = [Row("challenges", t, 5, 10.0 * t, 10.0 * t, 4 / t**0.4 * rng.gamma(20, 1 / 20, 50)) for t in (1, 2, 4)]
-    rows += [Row("bases", t, 5 * t, 10, 10, 4 / t * rng.gamma(20, 1 / 20, 50)) for t in (1, 2, 4)]
-    limit = Row("challenges", math.inf, 5, math.inf, math.inf, np.full(50, 2.0))
+    rows = [PlanRow("challenges", t, 5, 10.0 * t, 10.0 * t, 4 / t**0.4 * rng.gamma(20, 1 / 20, 50)) for t in (1, 2, 4)]
+    rows += [PlanRow("bases", t, 5 * t, 10, 10, 4 / t * rng.gamma(20, 1 / 20, 50)) for t in (1, 2, 4)]
+    limit = PlanRow("challenges", math.inf, 5, math.inf, math.inf, np.full(50, 2.0))
     provenance = Provenance("plan", "", {"delta": 0.01}, {}, {})
     return Plan(wanted, 0.9, 0.8, None, design, tuple(rows), limit, (), (), provenance)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.planning.result import Plan, Row
+from bayes_dp.planning.result import Plan, PlanRow
 from bayes_dp.propensity.falsification import Falsification, Trial
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.text import Lines, columns
@@ -52,7 +52,7 @@ def test_the_columns_of_a_summary_do_not_touch():
 
 def test_the_columns_of_a_plan_do_not_touch():
     widths = np.full(10, 1.234e-05)
-    rows = tuple(Row("challenges", t, 123_456, 1e9 * t, 2e9 * t, widths) for t in (1.0, 2.0))
+    rows = tuple(PlanRow("challenges", t, 123_456, 1e9 * t, 2e9 * t, widths) for t in (1.0, 2.0))
     nothing = Provenance("plan", "", {"delta": 1e-3}, {}, {})
     plan = Plan(1e-5, 0.9, 0.999, None, "repeated", rows, None, (), (), nothing)
     lines = [line for line in plan.summary().splitlines() if line.lstrip().startswith("123456 ")]

@@ -12,10 +12,9 @@ from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
 from bayes_dp.bayes.likelihoods.custom import Likelihood
-from bayes_dp.checks import InputError, seed_of, whole_number
-from bayes_dp.checks import show as shown
+from bayes_dp.checks import InputError, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.posterior import Posterior, finite, show
+from bayes_dp.results.posterior import Posterior, digits, finite
 from bayes_dp.support.text import Lines, columns
 
 __all__ = ["LikelihoodComparison", "compare_likelihoods"]
@@ -84,7 +83,7 @@ class LikelihoodComparison:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     scores = (f"{row[key]:.1f}" for key in ("elpd", "difference", "difference_se"))
-    interval, verdict = f"{show(row['low'])} to {show(row['high'])}", "doubtful" if row["doubtful"] else "passed"
+    interval, verdict = f"{digits(row['low'])} to {digits(row['high'])}", "doubtful" if row["doubtful"] else "passed"
     return (row["likelihood"], interval, *scores, f"{row['pareto_k']:.2f}", verdict)
 
 
@@ -122,13 +121,13 @@ def _by_name(likelihoods: Iterable[str | Likelihood]) -> dict[str, str | Likelih
     if unknown or not given:
         raise InputError(
             f"likelihoods must be some of {', '.join(LIKELIHOODS)}, or of the type bayes_dp.Likelihood, not"
-            f" {shown(unknown or given)}"
+            f" {show(unknown or given)}"
         )
     found: dict[str, str | Likelihood] = {}
     for law in given:
         name = law if isinstance(law, str) else law.name
         if name in found:
-            raise InputError(f"likelihoods must have names of their own, but two are called {shown(name)}")
+            raise InputError(f"likelihoods must have names of their own, but two are called {show(name)}")
         if isinstance(law, Likelihood) and law.sampler is None:
             raise InputError(f"the likelihood {name} has no sampler, without which it cannot be checked and compared")
         found[name] = law

@@ -29,7 +29,7 @@ from bayes_dp.bayes.question import Question, extremes
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import PARETO_K, psis
-from bayes_dp.results.posterior import Posterior, finite, show
+from bayes_dp.results.posterior import Posterior, digits, finite
 from bayes_dp.support.text import Lines
 
 __all__ = ["ModelCheck", "check"]
@@ -76,7 +76,7 @@ class ModelCheck:
             f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases",
             f"  scatter of the counts   {self.dispersion:.2f} of what it should be, p = {self.dispersion_p:.3f}",
             f"  levels of the bases     p = {self.rank_p:.3f} that they are spread as the layer says",
-            f"  leave-one-out score     {show(self.elpd)} ± {show(self.elpd_se)}, Pareto k up to"
+            f"  leave-one-out score     {digits(self.elpd)} ± {digits(self.elpd_se)}, Pareto k up to"
             f" {self.pareto_k.max():.2f}",
         ]
         if self.batches_p is not None:

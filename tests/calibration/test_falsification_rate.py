@@ -69,17 +69,19 @@ def test_a_right_form_is_rejected_in_one_percent_at_most(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [(2000, 2, 1.2, "product"), (2000, 20, 1.0, "square")], ids=str)
-def test_a_wrong_form_is_rejected(case):
-    rejected, learned = rejections(case, 20)
-    assert rejected >= 0.9 * learned > 0
+@pytest.mark.parametrize(
+    ("case", "power"), [((2000, 2, 1.2, "product"), 0.9), ((2000, 20, 1.0, "square"), 0.5)], ids=str
+)
+def test_a_wrong_form_is_rejected(case, power):
+    rejected, learned = rejections(case, 40)
+    assert rejected >= power * learned > 0
 
 
 def main(runs=RUNS):
     print("| log-odds | shift | features | examples | rejected | of |\n|---|---|---|---|---|---|")
     for case in RIGHT + WRONG:
         n, d, shift, kind = case
-        rejected, learned = rejections(case, runs if case in RIGHT else max(1, runs // 10))
+        rejected, learned = rejections(case, runs if case in RIGHT else 2 * runs // 3)
         share = f"{rejected / learned:.1%}" if learned else ""
         print(f"| {kind} | {shift:g} | {d} | {n} | {share} | {learned} |", flush=True)
 

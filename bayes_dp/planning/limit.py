@@ -64,7 +64,8 @@ def limit_width(
 def _largest_epsilon(alpha: Floats, beta: Floats, delta: float, strength: float, low: float, high: float) -> float:
     """The largest ε in [low, high] under which all bases have at least this strength; `low` if there is none."""
     for _ in range(100):  # the strengths fall with ε
-        middle = (low + high) / 2
+        if not low < (middle := (low + high) / 2) < high:
+            break
         if strength_level(alpha, beta, middle, delta).min() >= strength:
             low = middle
         else:

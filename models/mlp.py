@@ -51,7 +51,7 @@ def first_weights(rng: np.random.Generator, inputs: int) -> Weights:
 
 
 def orders(rng: np.random.Generator, size: int, rows: int, epochs: int) -> NDArray[np.int32]:
-    """The rows below `size`, shuffled anew for each epoch, then the others, not trained on; (epochs, rows)."""
+    """The rows below `size`, shuffled for each epoch, then the others, not trained on; (epochs, rows)."""
     beyond = np.arange(size, rows)
     return np.array([np.concatenate([rng.permutation(size), beyond]) for _ in range(epochs)], dtype=np.int32)
 

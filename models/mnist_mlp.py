@@ -2,11 +2,11 @@
 
 Those of Yildirim et al. (2025), "MCMC for Bayesian estimation of Differential Privacy from Membership Inference
 Attacks", Section 4.2. A base is a data set D of 999 digits and a digit z beside it. For each base, N networks are
-trained on D and N on D ∪ {z}, in batches of 100 (the last one of D has 99) that are shuffled anew for each epoch. The
+trained on D and N on D ∪ {z}, in batches of 100 (the last one of D has 99) that are shuffled for each epoch. The
 cross-entropy loss of each network at z is what an attack sees. The algorithms differ in what else is random:
 
     A1   nothing: all networks start from the same weights, drawn once
-    A2   the first weights are drawn anew for each network
+    A2   the first weights are drawn again for each network
     A3   A1, then N(0, σ²) noise is added to each trained weight, and the loss is that of the noisy network
     A4   A2, then the same
 

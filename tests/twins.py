@@ -128,7 +128,7 @@ def averaged_move(state, noise, counts, delta, factor, log_prior, log_q):
 
     def log_target(epsilon, s):
         sums = [logsumexp([log_weight(j, a, b, epsilon, s) for a, b in pairs[j]]) for j in range(len(pairs))]
-        return log_prior(epsilon, s) + np.log(epsilon) + sum(sums)  # of log ε, whence the ε
+        return log_prior(epsilon, s) + np.log(epsilon) + sum(sums)  # the density of log ε, so times ε
 
     accepted = []
     for normal, log_chance in zip(noise.step[:-1], noise.log_chance[:-1], strict=True):

@@ -3,7 +3,7 @@ baseline does that never sees the model.
 
 Whether an example is a member or a generated one is decided by a fair coin. Among the r examples that a classifier
 takes for members, tp are. If the generator is c-close to the members' distribution and the model ε-DP, then
-P[Binomial(r, sigmoid(c)) ≥ tp] bounds the chance of such a baseline, and with c + ε that of such an attack; hence
+P[Binomial(r, sigmoid(c)) ≥ tp] bounds the chance of such a baseline, and with c + ε that of such an attack; so
 lower bounds of c and of c + ε at p/2 each, over all thresholds that are looked at (Propositions 1 and 2; Algorithm 1
 and Corollary 2 turn two inequalities round).
 With (c,γ)-closeness and (ε,δ)-DP, the tests are those of `one_run.p_value` with γ and γ + δ − γδ in δ's place (Appendix

@@ -79,7 +79,7 @@ class JointBeta:
         return at if at < _LARGEST else math.inf
 
     def _guess(self, probability: float) -> tuple[float, float]:
-        """The largest of the quantiles of log((1−δ−b)/a) and its three likes, and its standard deviation: about."""
+        """About the largest quantile of log((1−δ−b)/a) and of the three other ratios, and its standard deviation."""
         best, scale = 0.0, 0.5
         z = float(special.ndtri(probability))
         for (p, p_b), (q, q_b) in zip(self._p, self._q, strict=True):

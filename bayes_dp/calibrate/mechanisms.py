@@ -77,7 +77,7 @@ class RandomizedResponse:
         return np.interp(u, edges, below), chance[atom]
 
     def truth(self, parameter: str, delta: float) -> float:
-        """Convex curves with the corner of f_ε on them are below it, hence the parameters of equal advantage."""
+        """Convex curves with the corner of f_ε on them are below it, so these are the parameters of equal advantage."""
         if parameter == "epsilon":
             return float(ApproxDP(self.epsilon).epsilon_at(delta))
         advantage = advantage_from_epsilon(self.epsilon, 0.0)

@@ -242,7 +242,7 @@ def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes:
 
         try:
             checked = check(post, seed=seed)
-        except InputError as error:  # groups as a whole, and likelihoods of one's own, need not have what it takes
+        except InputError as error:  # groups as a whole, and likelihoods of the user, need not have what it takes
             notes.append(f"Whether the model fits the counts was not checked: {error}.")
             return []
     if checked.p_value >= _MODEL:

@@ -2,7 +2,7 @@
 
 The truth is drawn (ε, s and the error rates), then counts of a larger experiment, whose posterior is computed as
 `estimate` does. Many such experiments give the distribution of the width. The sizes are doubled until one is surely
-enough. The limit of many challenges (`limit.py`) says when more of them are in vain.
+enough. The limit of many challenges (`limit.py`) says when more of them do not help.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def bootstrap(
     delta, family, form, directional, choice, sides, aware, seed : as for `audits.zero_run`; the seed is that of the
         draws too.
     propensity : "cautious" or "exact", as for `audits.zero_run`: whether a guess against its propensity counts for no
-        more than one on a fair coin. The region reckons with propensities that are too extreme either way.
+        more than one on a fair coin. The region allows for propensities that are too extreme either way.
     n_jobs : of joblib; None asks the active backend, see `joblib.parallel_config`.
     checkpoint : a file in which finished draws are kept, also when this is interrupted, and looked for.
     progress : a bar on standard error, by default on a terminal.

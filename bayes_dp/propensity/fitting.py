@@ -174,7 +174,7 @@ def _few(job: Task, columns: int) -> tuple[str, ...]:
     return (
         f"Some fit had {fewest} members or non-members for {columns} features; below {FEW} for each, what the features"
         " tell is lost in noise, propensities are too close to the share of members, and bounds too high. The bootstrap"
-        " reckons with that, and its bound will be low. Take fewer features, such as their principal components, or"
+        " allows for that, and its bound will be low. Take fewer features, such as their principal components, or"
         " more examples.",
     )
 

@@ -89,7 +89,7 @@ def find(
     checked, unchecked = None, ""
     try:
         checked = check(post, seed=seed)
-    except InputError as error:  # a likelihood of one's own need not have what a check needs
+    except InputError as error:  # a user's likelihood need not have what a check needs
         unchecked = f"The model was not checked: {error}."
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
     plain = options["likelihood"] == "binomial" and options["strength"] in ("free", "tight")

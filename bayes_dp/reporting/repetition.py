@@ -36,7 +36,7 @@ def repetition(found: Findings, title: str | None, source: str | None) -> dict[s
 
 
 def _text(name: str, value: Any) -> Any:
-    """An option as it can be written down; a prior or a likelihood of one's own by its description."""
+    """An option as it can be written down; a user's prior or likelihood by its description."""
     if value is None or isinstance(value, _SIMPLE):
         return value
     return describe(value) if name.startswith("prior") else getattr(value, "name", str(value))

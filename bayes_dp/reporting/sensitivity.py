@@ -1,6 +1,6 @@
 """How much of the answer is the prior's, and how much that of the strength: the same counts, asked otherwise.
 
-An exact posterior is computed anew. Draws of a sampler are reweighted by the ratio of the priors, with Pareto-smoothed
+An exact posterior is computed again. Draws of a sampler are reweighted by the ratio of the priors, with Pareto-smoothed
 importance weights (Vehtari et al. 2024), which say by their k where the draws do not tell.
 """
 

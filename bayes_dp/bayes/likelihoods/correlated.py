@@ -229,7 +229,7 @@ def beta_binomial(x: Array, n: Array, rate: Array, tau: Array) -> jax.Array:
     odds = (1 - tau) / jnp.where(small, 1.0, tau)
     a, b = jnp.maximum(rate * odds, 1e-300), jnp.maximum((1 - rate) * odds, 1e-300)
     exact = _log_choose(n, x) + _rise(a, x) + _rise(b, n - x) - _rise(odds, n)
-    # The first term of the expansion in τ, of Π_{i<X} (α + i τ/(1−τ)) and its likes.
+    # The first term of the expansion in τ, of Π_{i<X} (α + i τ/(1−τ)) and the like products.
     inside = (rate > 0) & (rate < 1)
     safe = jnp.where(inside, rate, 0.5)
     slope = x * (x - 1) / (2 * safe) + (n - x) * (n - x - 1) / (2 * (1 - safe)) - n * (n - 1) / 2

@@ -1,4 +1,4 @@
-"""A likelihood of one's own: a function, and priors for its parameters."""
+"""A likelihood that the user defines: a function, and priors for its parameters."""
 
 from __future__ import annotations
 

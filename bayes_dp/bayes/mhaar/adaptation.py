@@ -27,7 +27,7 @@ class Block(NamedTuple):
 
 
 def plan(warmup: int, draws: int, size: int) -> Iterator[Block]:
-    """The blocks, of at most `size` iterations each; the gains start anew with every window."""
+    """The blocks, of at most `size` iterations each; the gains start again with every window."""
     ends = np.rint(_WINDOWS * warmup).astype(int).tolist()
     for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
         for at in range(start, end, size):

@@ -1,4 +1,4 @@
-"""A likelihood of one's own gives what the built-in one of the same law gives."""
+"""A likelihood that the user defines gives what the built-in one of the same law gives."""
 
 import jax.numpy as jnp
 import numpy as np

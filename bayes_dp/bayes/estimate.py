@@ -1,4 +1,4 @@
-"""`estimate`: one call for the posterior of ε, by the method that fits."""
+"""`estimate`: one call for the posterior of ε, by the method that fits. `Estimates`: each answer computed once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Literal
 from bayes_dp.bayes.exact.posterior import exact
 from bayes_dp.bayes.likelihoods.custom import Likelihood
 from bayes_dp.bayes.question import Strength
-from bayes_dp.checks import InputError, is_one_of, show
+from bayes_dp.checks import InputError, is_one_of, seed_of, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.posterior import Posterior
 
-__all__ = ["estimate", "is_sampled"]
+__all__ = ["Estimates", "estimate"]
 
 
 def estimate(
@@ -27,6 +27,7 @@ def estimate(
     method: Literal["exact", "mhaar", "nuts"] | None = None,
     groups: Literal["hierarchical", "aggregate"] | None = None,
     spread: Any = None,
+    seed: int = 0,
     **settings: Any,
 ) -> Posterior:
     """The posterior of ε, and of the attack strength s unless it is fixed, given error counts and δ.
@@ -47,16 +48,19 @@ def estimate(
     groups : for dependent attacks, whose `counts.group` says which belong together: "hierarchical" samples the whole
         model by NUTS, "aggregate" takes each group's sums for one base's counts, which scatter more, by MHAAR.
     spread : of the rates within groups, a number above 0 and at most 1, or its prior; by default κ ~ HalfNormal(0.1).
-    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, seed, progress (see `mhaar`), or
-        chains, draws, warmup, target_accept, seed, progress (see `nuts`).
+    seed : of the sampler; the exact method has no use for it.
+    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, progress (see `mhaar`), or chains,
+        draws, warmup, target_accept, progress (see `nuts`).
     """
+    seed = seed_of(seed)
     shared: dict[str, Any] = {
         "prior_epsilon": prior_epsilon,
         "prior_strength": prior_strength,
         "strength": strength,
     }
     if groups is not None:
-        return _grouped(counts, delta, groups, likelihood, method, {"spread": spread, **shared}, settings)
+        shared["spread"] = spread
+        return _grouped(counts, delta, groups, likelihood, method, shared, settings | {"seed": seed})
     if spread is not None:
         raise InputError("spread is for groups='hierarchical' or 'aggregate'")
     if not isinstance(likelihood, str | Likelihood):
@@ -79,13 +83,35 @@ def estimate(
         return exact(counts, delta, **shared)
     sampler = _sampler(method)
     _check_settings(f"method={show(method)}", settings, sampler, {"likelihood", *shared})
-    return sampler(counts, delta, likelihood=likelihood, **shared, **settings)
+    return sampler(counts, delta, likelihood=likelihood, **shared, **settings, seed=seed)
 
 
-def is_sampled(options: Mapping[str, Any]) -> bool:
-    """Whether `estimate` answers under these of its options by a sampler, which takes a seed."""
-    method, likelihood = options.get("method"), options.get("likelihood", "binomial")
-    return method not in (None, "exact") or likelihood != "binomial" or bool(options.get("groups"))
+class Estimates:
+    """`estimate` for one analysis: what was asked before is not computed again.
+
+    The counts and what is neither number nor text, such as a prior, are the same if they are the same object.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], tuple[Posterior, Mapping[str, Any]]] = {}
+
+    def __call__(self, counts: ErrorCounts, delta: float, **options: Any) -> Posterior:
+        """The posterior that `estimate` gives."""
+        asked = inspect.signature(estimate).bind(counts, delta, **options)
+        asked.apply_defaults()
+        named = {**asked.arguments, **asked.arguments["settings"]}
+        del named["settings"]
+        if named["likelihood"] == "binomial" and named["method"] in (None, "exact") and named["groups"] is None:
+            named |= {"method": "exact", "seed": 0}  # the default by another name, and a seed without use
+        question = tuple((name, *_identity(value)) for name, value in sorted(named.items()))
+        if question not in self._found:
+            # What was asked is kept too, for no other object to get its place in memory.
+            self._found[question] = estimate(counts, delta, **options), asked.arguments
+        return self._found[question][0]
+
+
+def _identity(value: Any) -> tuple[type, Any]:
+    return type(value), value if isinstance(value, bool | int | float | str) else id(value)
 
 
 def _named(likelihood: Any) -> str:

@@ -179,10 +179,7 @@ def estimate(
     from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as infer
 
-    exact = method in (None, Method.exact) and likelihood is Likelihood.binomial and groups is None
-    settings: dict[str, Any] = {} if exact else {"seed": seed}
-    if form is not None:
-        settings["groups"] = form.value
+    settings: dict[str, Any] = {} if form is None else {"groups": form.value}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
         post = infer(
@@ -193,6 +190,7 @@ def estimate(
             strength=strength,
             likelihood=likelihood.value,
             method=method.value if method else None,
+            seed=seed,
             **settings,
         )
     content = post.to_dict(prob)

@@ -8,8 +8,8 @@ the one-sided bounds are missed with the same probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bayes_dp.audits import intervals
@@ -18,7 +18,7 @@ from bayes_dp.audits.f_dp import f_dp
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.audits.zero_run import zero_run
-from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number, show, truth
 from bayes_dp.comparison.contradictions import reconciled
@@ -29,7 +29,7 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.results.posterior import Posterior
 
-__all__ = ["Comparison", "ComparisonRow", "Inputs", "Method", "compare", "methods", "register"]
+__all__ = ["Comparison", "ComparisonRow", "Inputs", "Method", "compare", "methods", "register", "tabulate"]
 
 Finding = LowerBound | CredibleInterval | Estimate | Posterior
 
@@ -51,6 +51,7 @@ class Inputs:
     scores: GuessTable | None = None  # of the same examples, with propensities
     prior_epsilon: Any = None
     prior_strength: Any = None
+    estimate: Estimates = field(default_factory=Estimates)  # of the posteriors
 
     @property
     def probability(self) -> float:
@@ -146,17 +147,7 @@ def compare(
     given = {} if posteriors is None else dict(posteriors)
     for name, post in given.items():
         _check_posterior(name, post, counts, inputs)
-    rows: list[ComparisonRow] = []
-    for method in wanted:
-        rows += _rows(method, counts, inputs, per_base)
-    rows += [_row(name, _ALL, post, inputs) for name, post in given.items()]
-    found = Comparison(
-        rows=reconciled(rows),
-        delta=inputs.delta,
-        confidence=inputs.confidence,
-        design=counts.design,
-        digest=counts.digest(),
-    )
+    found = tabulate(counts, inputs, posteriors=given, wanted=wanted, per_base=per_base)
     if limit is None:
         return found
     judged = next(iter(given.values())) if given else _posterior("free")(counts, inputs)
@@ -165,6 +156,28 @@ def compare(
     bounds = replace(found, rows=(*found.rows, *more)).bounds()
     verdict = judge(judged, counts, limit, inputs.probability, bounds=bounds, control=control)
     return replace(found, gate=verdict)
+
+
+def tabulate(
+    counts: ErrorCounts,
+    inputs: Inputs,
+    *,
+    posteriors: Mapping[str, Posterior],
+    wanted: Sequence[Method] | None = None,
+    per_base: bool = False,
+) -> Comparison:
+    """The table of `compare`, from what is known to be right."""
+    rows: list[ComparisonRow] = []
+    for method in _wanted(None) if wanted is None else wanted:
+        rows += _rows(method, counts, inputs, per_base)
+    rows += [_row(name, _ALL, post, inputs) for name, post in posteriors.items()]
+    return Comparison(
+        rows=reconciled(rows),
+        delta=inputs.delta,
+        confidence=inputs.confidence,
+        design=counts.design,
+        digest=counts.digest(),
+    )
 
 
 def _wanted(names: Iterable[str] | None) -> list[Method]:
@@ -251,7 +264,7 @@ _INDEPENDENT = "it is for guesses on one model, each example a member by its own
 
 def _posterior(strength: Any) -> Callable[[ErrorCounts, Inputs], Posterior]:
     def run(counts: ErrorCounts, inputs: Inputs) -> Posterior:
-        return estimate(
+        return inputs.estimate(
             counts,
             inputs.delta,
             prior_epsilon=inputs.prior_epsilon,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayes_dp.bayes.estimate import estimate, is_sampled
+from bayes_dp.bayes.estimate import estimate
 from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
 from bayes_dp.comparison.compare import compare, methods
 from bayes_dp.comparison.verdict import Control, Verdict, check_control, judge
@@ -42,8 +42,7 @@ def gate(
     prob = interval_probability(prob)
     seed = seed_of(seed)
     check_control(control, counts)
-    asked = options | ({"seed": seed} if is_sampled(options) else {})
-    post = estimate(counts, delta, **asked)
+    post = estimate(counts, delta, seed=seed, **options)
     bounds = valid_bounds(counts, delta, prob)
     return judge(post, counts, limit, prob, bounds=bounds, control=control, seed=seed)
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayes_dp.bayes.checks.model_check import ModelCheck, check
-from bayes_dp.bayes.estimate import estimate, is_sampled
-from bayes_dp.checks import InputError, interval_probability, seed_of
-from bayes_dp.comparison.compare import compare
+from bayes_dp.bayes.estimate import Estimates
+from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
+from bayes_dp.comparison.compare import Inputs, tabulate
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
 from bayes_dp.data.counts import ErrorCounts
@@ -82,10 +82,9 @@ def find(
     check_limit(limit, control, counts)
     prob = interval_probability(prob)
     seed = seed_of(seed)
-    asked = dict(options)
-    if is_sampled(options):
-        asked["seed"] = seed
-    post = estimate(counts, delta, **asked)
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    estimates = Estimates()
+    post = estimates(counts, delta, seed=seed, **options)
     checked, unchecked = None, ""
     try:
         checked = check(post, seed=seed)
@@ -94,7 +93,8 @@ def find(
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
     plain = options["likelihood"] == "binomial" and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
-    comparison = compare(counts, delta, (1 + prob) / 2, posteriors=others, **priors)
+    inputs = Inputs(delta, (1 + prob) / 2, estimate=estimates, **priors)
+    comparison = tabulate(counts, inputs, posteriors=others)
     verdict = None
     if limit is not None:
         bounds = comparison.bounds()
@@ -105,8 +105,8 @@ def find(
         comparison=comparison,
         check=checked,
         unchecked=unchecked,
-        variations=variations(post, counts, options, prob),
-        delta=post.provenance.known["delta"],
+        variations=variations(post, counts, options, prob, estimates),
+        delta=delta,
         prob=prob,
         seed=seed,
         options=options,

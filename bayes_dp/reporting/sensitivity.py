@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.estimate import estimate
+from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.question import Strength
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import PARETO_K, psis
@@ -57,7 +57,9 @@ class Variation:
     high: float | None
 
 
-def variations(post: Posterior, counts: ErrorCounts, options: Mapping[str, Any], prob: float) -> tuple[Variation, ...]:
+def variations(
+    post: Posterior, counts: ErrorCounts, options: Mapping[str, Any], prob: float, estimates: Estimates
+) -> tuple[Variation, ...]:
     """Other priors of ε and s, and other strengths. `options` are those of `estimate` that gave the posterior."""
     delta = post.provenance.known["delta"]
     sampled = post.provenance.method != "exact"
@@ -73,14 +75,14 @@ def variations(post: Posterior, counts: ErrorCounts, options: Mapping[str, Any],
             if sampled:
                 found.append(_reweighted(post, parameter, prior, prob, change, meaning))
                 continue
-            other = estimate(counts, delta, strength=options["strength"], **shared | {f"prior_{parameter}": prior})
+            other = estimates(counts, delta, strength=options["strength"], **shared | {f"prior_{parameter}": prior})
             found.append(_of(other, prob, change, meaning))
     strength = options["strength"]
     for value, meaning in _STRENGTHS.items():
         if value == strength and not sampled:
             continue
         free = {} if value == "free" else {"prior_strength": None}
-        other = estimate(counts, delta, strength=value, **shared | free)
+        other = estimates(counts, delta, strength=value, **shared | free)
         change = f"strength: {value}" + (", with independent binomial counts" if sampled else "")
         found.append(_of(other, prob, change, meaning))
     return tuple(found)

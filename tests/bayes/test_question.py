@@ -86,6 +86,14 @@ def test_unknown_settings_are_named():
         bdp.estimate(COUNTS, 0.01, draws=3)
 
 
+def test_every_method_takes_a_seed():
+    plain = bdp.estimate(COUNTS, 0.01)
+    for method in (None, "exact"):
+        assert bdp.estimate(COUNTS, 0.01, method=method, seed=3).to_dict() == plain.to_dict()
+        with pytest.raises(bdp.InputError, match=r"seed must be a whole number from 0 to 2\*\*63 - 1, not -1"):
+            bdp.estimate(COUNTS, 0.01, method=method, seed=-1)
+
+
 def test_warnings_point_to_the_caller():
     from bayes_dp.bayes.mhaar.posterior import mhaar
 

@@ -592,6 +592,7 @@ call(
     **ESTIMATE,
     groups=Values((None,), ("aggregate", "group", "", 3, True, ["hierarchical"], THING, math.nan)),
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
+    seed=SEED,
     settings=Values((), (), ()),
 )
 LAYER = besides(STRENGTH, bad=("tight",))

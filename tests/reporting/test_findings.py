@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.bayes.convergence import ConvergenceWarning
-from bayes_dp.bayes.priors import parse
+from bayes_dp.bayes.estimate import Estimates
+from bayes_dp.bayes.exact.posterior import ExactPosterior
+from bayes_dp.bayes.priors import describe, parse
 from bayes_dp.checks import InputError
 from bayes_dp.reporting.document import Items, Paragraph, Table
 from bayes_dp.reporting.sensitivity import _quantiles, _reweighted
@@ -51,6 +54,42 @@ def test_the_numbers_are_those_of_the_functions(hostile, counts):
     for row, options in zip(found["sensitivity"], changes.values(), strict=True):
         other = bdp.estimate(counts, 1e-3, **options)
         assert (row["low"], row["median"], row["high"]) == (*other.interval(0.9)[:1], other.median, other.interval()[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "distinct"),
+    [
+        ({}, 9),
+        ({"seed": 3, "method": "exact", "limit": 2.0}, 9),
+        ({"strength": "tight", "prior_epsilon": "Gamma(2, 1)"}, 8),
+    ],
+)
+def test_every_posterior_is_computed_once(monkeypatch, options, distinct):
+    asked, digests = [], []
+    make, sha256 = ExactPosterior.__init__, hashlib.sha256
+    monkeypatch.setattr(ExactPosterior, "__init__", lambda self, *a: asked.append(a[0]) or make(self, *a))
+    monkeypatch.setattr(hashlib, "sha256", lambda content=b"", **k: digests.append(content) or sha256(content, **k))
+    found = bdp.report(bdp.ErrorCounts(2, 40, 9, 40), 1e-3, **options)
+    assert all([found.html, found.markdown, found.json])
+    questions = {(a.strength, *(describe(prior) for prior in a.priors.values())) for a in asked}
+    assert len(asked) == len(questions) == distinct
+    assert len([content for content in digests if content == b"repeated None\n"]) == 1
+
+
+def test_what_was_asked_before_is_not_computed_again(counts):
+    ask = Estimates()
+    first = ask(counts, 1e-3, strength=0.5)
+    assert ask(counts, 1e-3, strength=0.5, likelihood="binomial", method="exact", seed=4) is first
+    others = [
+        ask(counts[:2], 1e-3, strength=0.5),
+        ask(counts, 1e-2, strength=0.5),
+        ask(counts, 1e-3, strength=0.25),
+        ask(counts, 1e-3, strength=0.5, prior_epsilon="HalfNormal(1)"),
+    ]
+    assert len({id(post) for post in (first, *others)}) == 5
+    for wrong in ({"strength": 0.5, "chains": 2}, {"strength": False}):
+        with pytest.raises(InputError):
+            ask(counts, 1e-3, **wrong)
 
 
 def test_the_text_says_these_numbers(hostile, counts):

@@ -275,8 +275,8 @@ def test_bad_arguments_are_named():
             exact(counts, **arguments)
     with pytest.raises(bdp.InputError, match="counts must be ErrorCounts"):
         bdp.estimate([[1, 2, 3, 4]], 0.1)
-    with pytest.raises(bdp.InputError, match="seed: settings of a sampler"):
-        bdp.estimate(counts, 0.1, seed=1)
+    with pytest.raises(bdp.InputError, match="chains: settings of a sampler"):
+        bdp.estimate(counts, 0.1, chains=1)
     with pytest.raises(bdp.InputError, match="method must be 'exact', 'mhaar' or 'nuts'"):
         bdp.estimate(counts, 0.1, method="gibbs")
 

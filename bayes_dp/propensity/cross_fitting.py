@@ -136,6 +136,15 @@ def with_states(estimator: Any, state: int) -> Any:
     return model
 
 
+def keeps_a_fit(estimator: Any) -> bool:
+    """Whether a part of it stays as it was fitted before, also in a clone, as a `FrozenEstimator` does."""
+    from sklearn.base import clone
+
+    parts = [estimator, *estimator.get_params(deep=True).values()] if hasattr(estimator, "get_params") else []
+    fitted = [part for part in parts if hasattr(part, "get_params") and not isinstance(part, type)]
+    return any(clone(part) is part for part in fitted)
+
+
 class Logistic:
     """The default: an L2-penalised logistic regression on standardised features, with Platt's calibration."""
 

@@ -16,7 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, numbers, seed_of, show, whole_number
-from bayes_dp.propensity.cross_fitting import Calibration, Logistic, Task, classifier, one_thread, task
+from bayes_dp.propensity.cross_fitting import (
+    Calibration,
+    Classifier,
+    Logistic,
+    Task,
+    classifier,
+    keeps_a_fit,
+    one_thread,
+    task,
+)
 from bayes_dp.propensity.diagnostics import area_under_curve, diagnose
 from bayes_dp.propensity.features import Features, as_features, memberships, unit_codes
 from bayes_dp.propensity.result import Origin, Propensity
@@ -33,6 +42,10 @@ _SHARES_DIFFER = 3.0  # standard errors
 ASSUMPTIONS = (
     "Given the features of all examples, each is a member with its propensity, independent of the others.",
     "All that the attack knows of an example and that tells of its membership is in the features, or in the model.",
+)
+_KEPT = (
+    "A part of the estimator was fitted before and stays as it is (FrozenEstimator): if it was fitted on these"
+    " examples, the propensity of an example was learned from its own membership too."
 )
 
 
@@ -85,6 +98,8 @@ def fit(
     warned += tuple(
         f"The classifier {learner.name} {what} ({k} of {fits} fits)." for what, k in first.complaints.items()
     )
+    if isinstance(learner, Classifier) and keeps_a_fit(learner.estimator):
+        warned.append(_KEPT)
     if isinstance(learner, Logistic):
         warned += _few(job, len(names))
     warned += _overlap(first.values, truth, names, matrix[:n])

@@ -5,7 +5,8 @@
     a `Pipeline` that ends in one                 what its other steps make of the features, fitted without memberships
     any other classifier                          the features and the log-odds that it gives, which were learned
 
-Only the last depends on memberships. A step that cannot be fitted without them makes a pipeline such a classifier.
+Only the last depends on memberships. A step that cannot be fitted without them, or that was fitted before and is kept
+as it is (`FrozenEstimator`), makes a pipeline such a classifier.
 
 Columns are replaced by an orthogonal basis of their span, in which the same log-odds are linear. Else the little that
 is taken off the likelihood for large coefficients would rule out the truth where it lies in a small difference of
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from bayes_dp.propensity.cross_fitting import Classifier, Logistic, standardised, with_states
+from bayes_dp.propensity.cross_fitting import Classifier, Logistic, keeps_a_fit, standardised, with_states
 from bayes_dp.propensity.result import Origin
 from bayes_dp.support.arrays import Bools, Floats
 
@@ -83,7 +84,7 @@ def _columns(origin: Origin) -> tuple[Floats | None, str]:
     before: list[Any] = []
     while isinstance(steps, Pipeline):
         before, steps = [*before, *(step for _, step in steps.steps[:-1])], steps.steps[-1][1]
-    if not isinstance(steps, LogisticRegression):
+    if not isinstance(steps, LogisticRegression) or any(map(keeps_a_fit, before)):
         return None, ""
     before = [step for step in before if step is not None and step != "passthrough"]
     matrix: Any = origin.features

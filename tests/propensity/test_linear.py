@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import logit
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.pipeline import make_pipeline
@@ -81,6 +83,20 @@ def test_all_others_are_marked(estimator):
     found = linear(learned.origin)
     assert not same(found, np.column_stack([X, logit(learned.values)]))
     assert found.invalid.startswith(f"How far {type(estimator).__name__} may be from the truth is not known")
+
+
+def frozen():
+    return FrozenEstimator(SelectKBest(k=1).fit(X, MEMBER))
+
+
+@pytest.mark.parametrize("step", [frozen(), make_pipeline(frozen()), ColumnTransformer([("kept", frozen(), [0, 1])])])
+def test_what_was_fitted_before_may_have_seen_memberships(step):
+    learned = fit(X, MEMBER, estimator=make_pipeline(StandardScaler(), step, LogisticRegression()))
+    assert any("was fitted before" in warning for warning in learned.warnings)
+    assert "is not known" in linear(learned.origin).invalid
+    again = fit(X, MEMBER, estimator=make_pipeline(StandardScaler(), LogisticRegression()))
+    assert not any("was fitted before" in warning for warning in again.warnings)
+    assert not linear(again.origin).invalid
 
 
 def test_with_training_data_the_region_is_theirs():

@@ -99,7 +99,7 @@ def zero_run(
     overlap, shift_delta : η and δ_DS of the compositional form; η is by default the least of all examples.
     choice, sides, aware : of a table's guesses, see `attacks.call_members`; by default the best of several numbers,
         corrected for their number.
-    seed : of the coins, and of the guesses of a table.
+    seed : of all draws, the coins and the guesses of a table; the same seed gives the same bound.
     """
     seed, directional, propensity = seed_of(seed), truth("directional", directional), trusted(propensity)
     derandomised, aware = truth("derandomised", derandomised), truth("aware", aware)

@@ -48,9 +48,10 @@ def estimate(
     groups : for dependent attacks, whose `counts.group` says which belong together: "hierarchical" samples the whole
         model by NUTS, "aggregate" takes each group's sums for one base's counts, which scatter more, by MHAAR.
     spread : of the rates within groups, a number above 0 and at most 1, or its prior; by default κ ~ HalfNormal(0.1).
-    seed : of the sampler; the exact method has no use for it.
-    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries, progress (see `mhaar`), or chains,
-        draws, warmup, target_accept, progress (see `nuts`).
+    seed : of all draws; the same seed gives the same posterior. The exact method has no use for it.
+    settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries (see `mhaar`), or chains, draws,
+        warmup, target_accept (see `nuts`); and progress, whether there is a bar on standard error, by default on a
+        terminal.
     """
     seed = seed_of(seed)
     shared: dict[str, Any] = {

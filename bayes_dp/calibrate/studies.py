@@ -46,9 +46,15 @@ def study(
 ) -> Study:
     """Simulate an audit, one of `AUDITS`, so many times for each of its rows.
 
-    `progress` is a function (tasks done, tasks in all), or True or False for a progress bar on standard error or none;
-    by default there is a bar on a terminal. The same seed gives the same numbers. An interrupted study keeps the rows
-    that are finished, if there are any.
+    An interrupted study keeps the rows that are finished, if there are any.
+
+    Parameters
+    ----------
+    audit, repetitions : one of `AUDITS`, and the simulated audits of each row.
+    p : the error probability of each bound.
+    seed : of all draws; the same seed gives the same rows.
+    progress : whether there is a bar on standard error, by default on a terminal; or a function of (tasks done, tasks
+        in all) that is called instead.
     """
     if not isinstance(audit, str) or audit not in _TASKS:
         raise InputError(f"audit must be one of {', '.join(AUDITS)}, not {show(audit)}")

@@ -34,7 +34,7 @@ def gate(
     control : counts of the same attack on a training that is known to leak, say without noise: the verdict is "passed"
         only if their own lower bound exceeds the limit. None for no control, which leaves attacks that cannot be
         distinguished from guessing inconclusive. False to accept these, knowingly.
-    seed : of a sampler, and of the check of the model.
+    seed : of all draws; the same seed gives the same verdict.
     """
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")

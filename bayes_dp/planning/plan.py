@@ -65,8 +65,9 @@ def plan(
     largest : the largest size to try, as a multiple of the first.
     prior_epsilon, prior_strength, strength : of the analysis, as for `estimate`, but not strength="tight".
     repetitions : simulated experiments of each size.
-    seed, n_jobs, progress : the same seed gives the same plan, whatever the number of jobs (of joblib; by default one,
-        or those of the active backend). There is a progress bar on a terminal, always (True) or never (False).
+    seed : of all draws; the same seed gives the same plan, whatever `n_jobs`.
+    n_jobs : of joblib: by default one process, or the active backend's (`joblib.parallel_config`).
+    progress : whether there is a bar on standard error, by default on a terminal.
 
     An interrupted plan keeps the sizes that are finished, if there are any.
     """

@@ -95,13 +95,13 @@ def bootstrap(
     score : (n,), of the attack on the same examples.
     replicates : K, the draws that say how large the region of the coefficients is.
     quantile : p', by default half of 1 − `confidence`. The audit itself gets p = 1 − `confidence` − p'.
-    delta, family, form, directional, choice, sides, aware, seed : as for `audits.zero_run`; the seed is that of the
-        draws too.
+    delta, family, form, directional, choice, sides, aware : as for `audits.zero_run`.
     propensity : "cautious" or "exact", as for `audits.zero_run`: whether a guess against its propensity counts for no
         more than one on a fair coin. The region allows for propensities that are too extreme either way.
-    n_jobs : of joblib; None asks the active backend, see `joblib.parallel_config`.
+    seed : of all draws; the same seed gives the same bound, whatever `n_jobs`.
+    n_jobs : of joblib: by default one process, or the active backend's (`joblib.parallel_config`).
     checkpoint : a file in which finished draws are kept, also when this is interrupted, and looked for.
-    progress : a bar on standard error, by default on a terminal.
+    progress : whether there is a bar on standard error, by default on a terminal.
     """
     if not isinstance(learned, Propensity):
         raise InputError(f"learned must come from propensity.fit, not {type(learned).__name__}")

@@ -74,7 +74,8 @@ def fit(
     categories : columns of a DataFrame or file that hold categories, although they are numbers or look like numbers.
     groups : (n,) labels of examples that belong together; one group is never parted.
     training : (features, member) or (features, member, groups) of other examples to learn from, without folds.
-    seed : of the parts, and of the random states that the estimator leaves open.
+    seed : of all draws, the parts and the random states that the estimator leaves open; the same seed gives the same
+        propensities.
     """
     given = as_features(features, categories)
     n = len(given)

@@ -125,7 +125,7 @@ def report(
     counts, delta, prior_epsilon, prior_strength, strength, likelihood, method, settings : see `estimate`.
     prob : the probability of the intervals; the lower bounds have the confidence (1 + prob)/2, which is that of the
         intervals' lower ends.
-    seed : of a sampler, and of the draws that check the model.
+    seed : of all draws; the same seed gives the same report.
     title : the heading.
     source : the path of the file that the counts were read from, to be shown and to tell how to repeat the report.
     limit, control : a limit of ε to be judged, and the positive control, see `gate`.

@@ -147,8 +147,8 @@ def mhaar(
 
     The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
     from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 8
-    or 1000, and twice that for correlated counts. The same seed gives the same draws. A progress bar is shown on a
-    terminal's standard error, always with `progress=True`, never with False.
+    or 1000, and twice that for correlated counts. The same seed gives the same draws. `progress` says whether
+    there is a bar on standard error, by default on a terminal.
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning; during the
     warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not

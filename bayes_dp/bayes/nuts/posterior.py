@@ -74,7 +74,8 @@ def nuts(
 
     A larger `target_accept` makes smaller steps, which is the first remedy for divergences; by default it is 0.9, and
     0.97 for the bivariate normal likelihood, whose posterior is narrow where |ρ| is near its limit. The same seed gives
-    the same draws. Interrupting after the warm-up gives the draws finished so far, with a warning.
+    the same draws. `progress` says whether there is a bar on standard error, by default on a terminal. Interrupting
+    after the warm-up gives the draws finished so far, with a warning.
     """
     if strength == "tight":
         raise InputError("NUTS is not defined for strength='tight', where the layer has no area; use method='exact'")

@@ -95,7 +95,7 @@ def run_nuts(
     `warmup` iterations.
 
     A larger `target_accept` makes smaller steps, which is the first remedy for divergences. The same seed gives the
-    same draws. A progress bar is shown on a terminal's standard error, always with `progress=True`, never with False.
+    same draws. `progress` says whether there is a bar on standard error, by default on a terminal.
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning. A
     `ConvergenceWarning` says when the draws are not to be trusted.

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
+from bayes_dp.audits.base import Audit, Finding, Inputs
 from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
 from bayes_dp.audits.f_dp import GAUSSIAN, Family, refuse_delta_zero
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
@@ -50,6 +51,9 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+
+
+_ONE_MODEL = "All guesses were made from one trained model."
 
 
 def shift_epsilon(overlap: float) -> float:
@@ -199,7 +203,7 @@ def compositional(
     value, parameter = chosen.value, "epsilon"
     details = {**chosen.counts, "level": chosen.level, **found.details}
     assumptions = [
-        "All guesses were made from one trained model.",
+        _ONE_MODEL,
         f"Given the features of all examples, each is a member with a probability between {overlap:g} and"
         f" {1 - overlap:g}, independent of the others"
         + (f", but for a chance of {shift_delta:g}." if shift_delta else "."),
@@ -236,4 +240,18 @@ def compositional(
     )
 
 
+def _run(counts: ErrorCounts, given: Inputs) -> Finding:
+    assert given.overlap is not None  # as it is needed
+    return compositional(counts, given.delta, overlap=given.overlap, confidence=given.confidence)
+
+
+AUDITS = (
+    Audit(
+        name="zero-run-compositional",
+        needs=("guesses", "overlap"),
+        run=_run,
+        assumptions=(_ONE_MODEL,),
+        scope="whole",
+    ),
+)
 call_module_as(compositional)

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
+from bayes_dp.audits.base import Audit, no_gaussian_epsilon
 from bayes_dp.audits.choice import (
     ASSUMPTIONS,
     as_guesses,
@@ -390,7 +391,7 @@ def f_dp(
         value, parameter = float(members.member(value).epsilon_at(delta)), "epsilon"
         if math.isinf(value):
             raise InputError(f"the family has no finite epsilon at delta = {delta:g}: give a larger delta, or none")
-        assumptions.append(f"The privacy of the training is that of one member of the family, {_DESCRIPTION[name]}.")
+        assumptions.append(_of_family(name))
     if delta is not None:
         assumptions.append(f"δ = {delta:g} is known.")
     if tau > 0:
@@ -434,6 +435,10 @@ _DESCRIPTION = {
 }
 
 
+def _of_family(name: str) -> str:
+    return f"The privacy of the training is that of one member of the family, {_DESCRIPTION[name]}."
+
+
 def _named_family(family: Any, delta: float | None) -> tuple[str, Family]:
     if callable(family):
         return "custom", Family("parameter", family)
@@ -447,4 +452,21 @@ def _named_family(family: Any, delta: float | None) -> tuple[str, Family]:
     return family, families[family]
 
 
+AUDITS = (
+    Audit(
+        name="f-dp-gaussian",
+        needs=("guesses", "coins"),
+        run=lambda counts, given: f_dp(counts, given.delta, confidence=given.confidence),
+        assumptions=(*ASSUMPTIONS, _of_family("gaussian")),
+        refuse=no_gaussian_epsilon,
+        scope="whole",
+    ),
+    Audit(
+        name="f-dp-laplace",
+        needs=("guesses", "coins"),
+        run=lambda counts, given: f_dp(counts, given.delta, family="laplace", confidence=given.confidence),
+        assumptions=(*ASSUMPTIONS, _of_family("laplace")),
+        scope="whole",
+    ),
+)
 call_module_as(f_dp)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from bayes_dp.audits.base import Audit, Inputs
 from bayes_dp.audits.rate_posterior import JointBeta
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, truth
@@ -38,6 +39,10 @@ Floats = NDArray[np.float64]
 Rates = tuple[Floats, Floats]
 
 _REPEATED = "The runs of each base are independent of each other."
+_BINOMIAL = "The errors of a base are binomial."
+_NORMAL = "The log ratios of the observed rates are normal with their estimated variances."
+_ALIKE = "The decisions on the runs of a base are made alike for all of them, before looking at the truth."
+_STRONGEST = "This attack is the strongest possible: the interval is of the attack's ε."
 _UPPER = "The upper end bounds what this attack achieves, and not what a better one could."
 
 
@@ -130,7 +135,7 @@ def _from_rates(
     else:
         lower, upper = one_sided(x, y), np.full(len(counts), math.inf)
         warning = _opposite(counts, one_sided(n0 - x, n1 - y), ", or take two_sided")
-    sentences = ["The errors of a base are binomial."]
+    sentences = [_BINOMIAL]
     if method == "jeffreys":
         invalid = "Jeffreys intervals hold their confidence on average over the rates, and not at every rate."
     else:
@@ -173,7 +178,7 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
     else:
         lower, upper = both_ends(x, y)[0], np.full(len(counts), math.inf)
         warning = _opposite(counts, both_ends(n0 - x, n1 - y)[0], ", or take two_sided")
-    sentences = ["The log ratios of the observed rates are normal with their estimated variances."]
+    sentences = [_NORMAL]
     invalid = "The normal approximation does not guarantee the confidence, least of all with few errors."
 
     def again(d: float) -> LowerBound:
@@ -206,7 +211,7 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
 
     lower = from_correct(n0 + n1 - x - y)
     warning = _opposite(counts, from_correct(x + y))
-    sentences = ["The decisions on the runs of a base are made alike for all of them, before looking at the truth."]
+    sentences = [_ALIKE]
     upper = np.full(len(counts), math.inf)
 
     def again(d: float) -> LowerBound:
@@ -240,7 +245,7 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
         assumptions=(
             _REPEATED,
             f"δ = {delta:g} is known.",
-            "This attack is the strongest possible: the interval is of the attack's ε.",
+            _STRONGEST,
             f"Before the data, the two error rates are independent, each with the law Beta({prior:g}, {prior:g}).",
         ),
         provenance=_provenance(counts, delta, confidence, "joint-beta", prior=prior),
@@ -328,3 +333,45 @@ def _bound(
         details={"base": _name(counts, best), "bounds": lower.tolist()},
         at=again,
     )
+
+
+def _unequal(counts: ErrorCounts, inputs: Inputs) -> str:
+    if (counts.negatives == counts.positives).all():
+        return ""
+    return "It needs as many runs without the example as with it."
+
+
+AUDITS = (
+    Audit(
+        name="joint-beta",
+        needs=("counts",),
+        run=lambda counts, given: joint_beta(counts, given.delta, confidence=given.probability),
+        assumptions=(_REPEATED, _STRONGEST),
+        scope="base",
+    ),
+    Audit(
+        name="clopper-pearson",
+        needs=("counts",),
+        run=lambda counts, given: clopper_pearson(counts, given.delta, confidence=given.confidence),
+        assumptions=(_REPEATED, _BINOMIAL),
+    ),
+    Audit(
+        name="jeffreys",
+        needs=("counts",),
+        run=lambda counts, given: jeffreys(counts, given.delta, confidence=given.confidence),
+        assumptions=(_REPEATED, _BINOMIAL),
+    ),
+    Audit(
+        name="katz",
+        needs=("counts",),
+        run=lambda counts, given: katz(counts, given.delta, confidence=given.confidence),
+        assumptions=(_REPEATED, _NORMAL),
+    ),
+    Audit(
+        name="accuracy",
+        needs=("counts",),
+        run=lambda counts, given: accuracy(counts, given.delta, confidence=given.confidence),
+        assumptions=(_REPEATED, _ALIKE),
+        refuse=_unequal,
+    ),
+)

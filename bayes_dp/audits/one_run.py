@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
+from bayes_dp.audits.base import Audit
 from bayes_dp.audits.choice import (
     ASSUMPTIONS,
     Lower,
@@ -300,4 +301,20 @@ def one_run(
     )
 
 
+AUDITS = (
+    Audit(
+        name="one-run",
+        needs=("guesses", "coins"),
+        run=lambda counts, given: one_run(counts, given.delta, confidence=given.confidence),
+        assumptions=ASSUMPTIONS,
+        scope="whole",
+    ),
+    Audit(
+        name="one-run-exact",
+        needs=("guesses", "coins"),
+        run=lambda counts, given: one_run(counts, given.delta, confidence=given.confidence, method="exact"),
+        assumptions=ASSUMPTIONS,
+        scope="whole",
+    ),
+)
 call_module_as(one_run)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_dp.audits.base import Audit
 from bayes_dp.audits.memberships import Memberships, under_coins
 from bayes_dp.audits.one_run import lower_bounds
 from bayes_dp.checks import InputError, numbers, one_number
@@ -34,6 +35,9 @@ from bayes_dp.support.callable_module import call_module_as
 __all__ = ["panoramia"]
 
 Floats = NDArray[np.float64]
+
+
+_COIN = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
 
 
 def panoramia(
@@ -66,7 +70,6 @@ def panoramia(
     bound, threshold, tests = _log_odds("attack", attack, thresholds, both, p if baseline is None else p / 2)
     coins = _coins(attack)
     details: dict[str, Any] = {"threshold": threshold, "thresholds": tests, **coins.details}
-    coin = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
     several = "The threshold was decided before looking at which decisions are right."
     if tests > 1:
         several = f"The best of {tests} thresholds counts, each judged at an equal share of the error probability."
@@ -78,7 +81,7 @@ def panoramia(
             value=bound,
             confidence=confidence,
             assumptions=(
-                coin,
+                _COIN,
                 *coins.assumptions,
                 "The non-members are real examples, drawn as the members were (c = 0).",
                 f"δ = {delta:g} is known.",
@@ -98,7 +101,7 @@ def panoramia(
         value=max(0.0, bound - closeness),
         confidence=confidence,
         assumptions=(
-            coin,
+            _COIN,
             *coins.assumptions,
             "The baseline is as good at telling generated examples from real ones as any classifier that does not see"
             " the model: were it not, the estimate would be too large.",
@@ -165,4 +168,13 @@ def _log_odds(
     return float(bounds[best]), float(cuts[best]) if bounds[best] > 0 else None, len(cuts)
 
 
+AUDITS = (
+    Audit(
+        name="panoramia",
+        needs=("guesses", "coins"),
+        run=lambda counts, given: panoramia(counts, given.baseline, given.delta, confidence=given.confidence),
+        assumptions=(_COIN,),
+        scope="whole",
+    ),
+)
 call_module_as(panoramia)

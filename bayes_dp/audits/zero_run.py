@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, Sides
+from bayes_dp.audits.base import Audit, Finding, Inputs, no_gaussian_epsilon
 from bayes_dp.audits.choice import Choice, choose_by
 from bayes_dp.audits.compositional import compositional
 from bayes_dp.audits.f_dp import refuse_delta_zero
@@ -339,4 +340,26 @@ def _warnings(calls: Guesses, keep: float) -> list[str]:
     return found
 
 
+def _run(given: Inputs, family: Literal["approx", "gaussian"]) -> Finding:
+    assert given.scores is not None  # as they are needed
+    return zero_run(given.scores, given.delta, family=family, confidence=given.confidence)
+
+
+AUDITS = (
+    Audit(
+        name="zero-run",
+        needs=("guesses", "scores"),
+        run=lambda counts, given: _run(given, "approx"),
+        assumptions=_ASSUMPTIONS,
+        scope="whole",
+    ),
+    Audit(
+        name="zero-run-gaussian",
+        needs=("guesses", "scores"),
+        run=lambda counts, given: _run(given, "gaussian"),
+        assumptions=_ASSUMPTIONS,
+        refuse=no_gaussian_epsilon,
+        scope="whole",
+    ),
+)
 call_module_as(zero_run)

@@ -9,11 +9,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
+from bayes_dp.audits.registry import INDEX
+from bayes_dp.audits.registry import audit as audit_named
 from bayes_dp.calibrate.guesses import f_dp_tasks, one_run_tasks, panoramia_tasks, zero_run_tasks
 from bayes_dp.calibrate.rates import interval_tasks
+from bayes_dp.calibrate.registered import can_be_studied, tasks_for
 from bayes_dp.calibrate.result import Row, Simulation, Study
 from bayes_dp.calibrate.shifted import shifted_tasks
 from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
@@ -24,6 +28,13 @@ __all__ = ["AUDITS", "study"]
 
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 
+
+def _registered(study: str) -> Iterator[Simulation]:
+    for name, entry in INDEX.items():
+        if entry.study == study:
+            yield from tasks_for(audit_named(name))
+
+
 _TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "one-run": one_run_tasks,
     "f-dp": f_dp_tasks,
@@ -33,6 +44,9 @@ _TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "zero-run": shifted_tasks,
     "wrong-pairs": wrong_pair_tasks,
 }
+for _name, _entry in INDEX.items():
+    if _entry.study not in _TASKS and can_be_studied(audit_named(_name)):
+        _TASKS[_entry.study] = partial(_registered, _entry.study)
 AUDITS = tuple(_TASKS)
 
 

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
+from bayes_dp.audits.registry import INDEX
 from bayes_dp.cli.program import app, number, whole
 
 __all__: list[str] = []
 
-_EPILOG = """\b
-AUDIT is one of one-run, f-dp, intervals, panoramia, zero-run,
-zero-run-compositional, and wrong-pairs, which shows why some methods are
-refused for some designs.
+_STUDIES = ", ".join(dict.fromkeys(entry.study for entry in INDEX.values()))
+_EPILOG = f"""AUDIT is one of {_STUDIES}, and wrong-pairs, which shows why some methods are refused for some designs.
 
 \b
 Examples:

@@ -10,6 +10,7 @@ import typer
 
 from bayes_dp.cli.options import (
     AsJson,
+    Baseline,
     Confidence,
     ControlFile,
     Counts,
@@ -19,11 +20,13 @@ from bayes_dp.cli.options import (
     Likelihood,
     Limit,
     NoControl,
+    Overlap,
     PriorEpsilon,
     PriorStrength,
     SafeCells,
+    ScoresToo,
 )
-from bayes_dp.cli.program import app, either, make_folder, number, read_control, read_counts
+from bayes_dp.cli.program import app, either, make_folder, read_control, read_counts
 
 if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
@@ -50,26 +53,9 @@ def compare(
     confidence: Confidence = 0.95,
     design: HowCounted = None,
     examples: Examples = None,
-    overlap: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="H",
-            help="For zero-run bounds: every example is a member with a probability from H to 1-H.",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="For PANORAMIA: counts of decisions made without the model."),
-    ] = None,
-    scores: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="For zero-run bounds: the attack's scores of the same examples, with a column propensity; as for"
-            " bayes-dp audit zero-run.",
-        ),
-    ] = None,
+    overlap: Overlap = None,
+    baseline: Baseline = None,
+    scores: ScoresToo = None,
     likelihood: Annotated[
         list[Likelihood] | None,
         typer.Option(

@@ -11,6 +11,7 @@ from bayes_dp.cli.program import Design, either, number, whole
 
 __all__ = [
     "AsJson",
+    "Baseline",
     "Categories",
     "Choice",
     "Confidence",
@@ -28,10 +29,12 @@ __all__ = [
     "Method",
     "NoControl",
     "Numbers",
+    "Overlap",
     "PriorEpsilon",
     "PriorStrength",
     "SafeCells",
     "Scores",
+    "ScoresToo",
     "Seed",
     "Side",
     "Sides",
@@ -182,6 +185,27 @@ HowCounted = Annotated[
 ]
 Examples = Annotated[
     int | None, typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were.")
+]
+Overlap = Annotated[
+    float | None,
+    typer.Option(
+        parser=number,
+        metavar="H",
+        help="For zero-run bounds: every example is a member with a probability from H to 1-H.",
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="For PANORAMIA: counts of decisions made without the model."),
+]
+ScoresToo = Annotated[
+    str | None,
+    typer.Option(
+        "--scores",
+        metavar="FILE",
+        help="For zero-run bounds: the attack's scores of the same examples, with a column propensity; as for"
+        " bayes-dp audit zero-run.",
+    ),
 ]
 FeatureColumns = Annotated[
     str | None,

@@ -1,8 +1,8 @@
 """All methods on the same counts, in one table: the posterior beside every lower bound that applies.
 
-A method is registered once (`register`), with the designs that it is valid for. Where it does not apply, the table says
-why. Posteriors are given by their equal-tailed interval of probability 2·confidence − 1, so that their lower ends and
-the one-sided bounds are missed with the same probability.
+The audits of `audits/registry.py` are methods of the table, and so is what users `register`, with the designs that it
+is valid for. Where a method does not apply, the table says why. Posteriors are given by their equal-tailed interval of
+probability 2·confidence − 1, so that their lower ends and the one-sided bounds are missed with the same probability.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from bayes_dp.audits import intervals
-from bayes_dp.audits.compositional import compositional
-from bayes_dp.audits.f_dp import f_dp
-from bayes_dp.audits.one_run import one_run
-from bayes_dp.audits.panoramia import panoramia
-from bayes_dp.audits.zero_run import zero_run
+from bayes_dp.audits.base import Finding as Bound
+from bayes_dp.audits.base import Inputs as AuditInputs
+from bayes_dp.audits.base import Scope
+from bayes_dp.audits.registry import audits
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number, show, truth
@@ -26,12 +24,11 @@ from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, check_limit, judge
 from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.results.posterior import Posterior
 
 __all__ = ["Comparison", "ComparisonRow", "Inputs", "Method", "compare", "methods", "register", "tabulate"]
 
-Finding = LowerBound | CredibleInterval | Estimate | Posterior
+Finding = Bound | Posterior
 
 _ALL = "all"
 _LOW_END = (
@@ -41,22 +38,12 @@ _LOW_END = (
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """What a method is given besides the counts."""
+class Inputs(AuditInputs):
+    """What a method is given besides the counts: what an audit is, and what a posterior needs."""
 
-    delta: float
-    confidence: float
-    overlap: float | None = None  # η: every propensity lies between it and 1 − η
-    baseline: ErrorCounts | None = None  # decisions on the same examples without the model
-    scores: GuessTable | None = None  # of the same examples, with propensities
     prior_epsilon: Any = None
     prior_strength: Any = None
-    estimate: Estimates = field(default_factory=Estimates)  # of the posteriors
-
-    @property
-    def probability(self) -> float:
-        """Of an equal-tailed interval whose lower end is missed with probability 1 − confidence."""
-        return float(f"{2 * self.confidence - 1:.15g}")  # 0.9 for 0.95, and not 0.8999999999999999
+    estimate: Estimates = field(default_factory=Estimates)
 
 
 @dataclass(frozen=True)
@@ -67,7 +54,7 @@ class Method:
     run: Callable[[ErrorCounts, Inputs], Finding]
     designs: tuple[str, ...]
     why: str = ""  # why it is not for the other designs
-    scope: Literal["whole", "base", "both"] = "both"  # all bases together, each alone, or both
+    scope: Scope = "both"
     refuse: Callable[[ErrorCounts, Inputs], str] = lambda counts, inputs: ""
 
 
@@ -257,10 +244,6 @@ def _finite(value: float | None) -> float | None:
 
 # The methods ----------------------------------------------------------------------------------------------------------
 
-_REPEATED = ("repeated", "cross_fed")
-_DEPENDENT = "guesses on one model depend on each other, and intervals of their rates do not hold."
-_INDEPENDENT = "it is for guesses on one model, each example a member by its own coin."
-
 
 def _posterior(strength: Any) -> Callable[[ErrorCounts, Inputs], Posterior]:
     def run(counts: ErrorCounts, inputs: Inputs) -> Posterior:
@@ -275,124 +258,7 @@ def _posterior(strength: Any) -> Callable[[ErrorCounts, Inputs], Posterior]:
     return run
 
 
-def _unequal(counts: ErrorCounts, inputs: Inputs) -> str:
-    if (counts.negatives == counts.positives).all():
-        return ""
-    return "It needs as many runs without the example as with it."
-
-
-def _no_coin(counts: ErrorCounts, inputs: Inputs) -> str:
-    if inputs.overlap not in (None, 0.5):
-        return "An overlap was given, so that memberships were no fair coins; zero-run bounds allow for that."
-    if inputs.scores is not None and inputs.scores.propensity is not None and (inputs.scores.propensity != 0.5).any():
-        return "Propensities were given, so that memberships were no fair coins; zero-run bounds allow for that."
-    return ""
-
-
-def _no_coin_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
-    return "A Gaussian mechanism has no finite ε at δ = 0." if inputs.delta == 0 else _no_coin(counts, inputs)
-
-
-def _no_overlap(counts: ErrorCounts, inputs: Inputs) -> str:
-    return "" if inputs.overlap is not None else "No overlap of the propensities was given."
-
-
-def _no_scores(counts: ErrorCounts, inputs: Inputs) -> str:
-    return "" if inputs.scores is not None else "No scores with propensities were given."
-
-
-def _no_scores_or_no_delta(counts: ErrorCounts, inputs: Inputs) -> str:
-    return "A Gaussian mechanism has no finite ε at δ = 0." if inputs.delta == 0 else _no_scores(counts, inputs)
-
-
 register(Method("posterior", _posterior("free"), DESIGNS))
 register(Method("posterior-tight", _posterior("tight"), DESIGNS))
-register(
-    Method(
-        "joint-beta",
-        lambda counts, given: intervals.joint_beta(counts, given.delta, confidence=given.probability),
-        _REPEATED,
-        _DEPENDENT,
-        scope="base",
-    )
-)
-for _name, _interval in (
-    ("clopper-pearson", intervals.clopper_pearson),
-    ("jeffreys", intervals.jeffreys),
-    ("katz", intervals.katz),
-):
-    register(
-        Method(
-            _name,
-            lambda counts, given, run=_interval: run(counts, given.delta, confidence=given.confidence),  # type: ignore[misc]
-            _REPEATED,
-            _DEPENDENT,
-        )
-    )
-register(
-    Method(
-        "accuracy",
-        lambda counts, given: intervals.accuracy(counts, given.delta, confidence=given.confidence),
-        _REPEATED,
-        _DEPENDENT,
-        refuse=_unequal,
-    )
-)
-
-
-def _register_of_guesses(
-    name: str,
-    run: Callable[[ErrorCounts, Inputs], Finding],
-    refuse: Callable[[ErrorCounts, Inputs], str] = _no_coin,
-    why: str = _INDEPENDENT,
-) -> None:
-    """A method for the guesses on one model, all of them together."""
-    register(Method(name, run, ("one_run",), why, scope="whole", refuse=refuse))
-
-
-_register_of_guesses("one-run", lambda counts, given: one_run(counts, given.delta, confidence=given.confidence))
-_register_of_guesses(
-    "one-run-exact",
-    lambda counts, given: one_run(counts, given.delta, confidence=given.confidence, method="exact"),
-)
-_register_of_guesses(
-    "f-dp-gaussian",
-    lambda counts, given: f_dp(counts, delta=given.delta, confidence=given.confidence),
-    _no_coin_or_no_delta,
-)
-_register_of_guesses(
-    "f-dp-laplace",
-    lambda counts, given: f_dp(counts, delta=given.delta, family="laplace", confidence=given.confidence),
-)
-_register_of_guesses(
-    "zero-run-compositional",
-    lambda counts, given: compositional(
-        counts,
-        given.delta,
-        overlap=given.overlap,  # type: ignore[arg-type]
-        confidence=given.confidence,
-    ),
-    _no_overlap,
-    "it is for guesses on one model.",
-)
-_register_of_guesses(
-    "zero-run",
-    lambda counts, given: zero_run(given.scores, given.delta, confidence=given.confidence),  # type: ignore[arg-type]
-    _no_scores,
-    "it is for guesses on one model.",
-)
-_register_of_guesses(
-    "zero-run-gaussian",
-    lambda counts, given: zero_run(
-        given.scores,  # type: ignore[arg-type]
-        given.delta,
-        family="gaussian",
-        confidence=given.confidence,
-    ),
-    _no_scores_or_no_delta,
-    "it is for guesses on one model.",
-)
-_register_of_guesses(
-    "panoramia",
-    lambda counts, given: panoramia(counts, given.baseline, delta=given.delta, confidence=given.confidence),
-)
+for _audit in audits().values():
+    register(Method(_audit.name, _audit.run, _audit.designs, _audit.why, _audit.scope, _audit.refused))

@@ -1,0 +1,131 @@
+"""The registered audits keep the contract, and all that lists audits has them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import calibrate
+from bayes_dp.audits.base import Audit, Inputs
+from bayes_dp.audits.registry import INDEX, audits
+from bayes_dp.comparison.compare import methods
+from tests.audits.contract import AuditContract, guesses
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "audits"
+
+
+class TestJointBeta(AuditContract):
+    name = "joint-beta"
+    nothing = 0.1  # the lower end of a posterior is above 0
+
+
+class TestClopperPearson(AuditContract):
+    name = "clopper-pearson"
+
+
+class TestJeffreys(AuditContract):
+    name = "jeffreys"
+
+
+class TestKatz(AuditContract):
+    name = "katz"
+
+
+class TestAccuracy(AuditContract):
+    name = "accuracy"
+
+    def test_unequal_numbers_are_refused(self):
+        assert "as many runs" in self.audit.refused(bdp.ErrorCounts(1, 10, 1, 20), self.inputs())
+
+
+class TestOneRun(AuditContract):
+    name = "one-run"
+
+
+class TestOneRunExact(AuditContract):
+    name = "one-run-exact"
+
+
+class TestFDPGaussian(AuditContract):
+    name = "f-dp-gaussian"
+
+    def test_no_delta_is_refused(self):
+        assert "no finite" in self.audit.refused(self.counts(), Inputs(0.0, 0.95))
+
+
+class TestFDPLaplace(AuditContract):
+    name = "f-dp-laplace"
+
+
+class TestCompositional(AuditContract):
+    name = "zero-run-compositional"
+
+
+class TestZeroRun(AuditContract):
+    name = "zero-run"
+
+
+class TestZeroRunGaussian(AuditContract):
+    name = "zero-run-gaussian"
+
+    def test_no_delta_is_refused(self):
+        assert "no finite" in self.audit.refused(self.counts(), Inputs(0.0, 0.95, scores=self.inputs().scores))
+
+
+class TestPanoramia(AuditContract):
+    name = "panoramia"
+
+    def test_with_a_baseline_it_estimates(self):
+        assert self.audit.on(self.counts(), Inputs(1e-3, 0.95, baseline=guesses(0.4))).kind == "estimate"
+
+
+def test_every_audit_keeps_the_contract():
+    tested = {each.name for each in AuditContract.__subclasses__()}
+    assert tested == set(INDEX) == set(audits())
+
+
+def test_all_that_lists_audits_has_them():
+    assert [name for name in methods() if not name.startswith("posterior")] == list(INDEX)
+    assert {entry.study for entry in INDEX.values()} == set(calibrate.AUDITS) - {"wrong-pairs"}
+    found = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from bayes_dp.cli import main; main(['audit', '--help']); main(['calibrate', '--help'])",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for name, entry in INDEX.items():
+        assert re.search(rf"^  ({name}|{entry.family}) ", found, re.MULTILINE)
+        assert re.search(rf"\b{entry.study}\b", found[found.index("AUDIT is one of") :])
+
+
+def test_the_index_of_the_documentation():
+    """A row for each audit, in the order of the registry, that says what it needs; and a page."""
+    rows = re.findall(
+        r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| \[.*\]\((.*)\) \|$", (DOCS / "index.md").read_text(), re.M
+    )
+    assert [(name, what) for name, what, *_ in rows] == [(name, entry.what) for name, entry in INDEX.items()]
+    for name, _, needs, page in rows:
+        assert needs == ", ".join(audits()[name].needs)
+        assert page == f"{INDEX[name].family.replace('-', '_')}.md"
+        assert (DOCS / page).is_file()
+    assert (ROOT / "mkdocs.yml").read_text().count("audits/") == 1 + len({page for *_, page in rows})
+
+
+def test_unknown_needs_are_refused():
+    for needs, message in (
+        (("counts", "luck"), "needs must be among counts, guesses, coins, overlap, scores, not 'luck'"),
+        (("coins",), "needs must hold either counts or guesses"),
+        (("counts", "guesses"), "needs must hold either counts or guesses"),
+    ):
+        with pytest.raises(bdp.InputError, match=message):
+            Audit("toy", needs, lambda counts, inputs: None, ("It is a toy.",))

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from bayes_dp import calibrate, cli
+from bayes_dp import calibrate
+from tests.cli.conftest import running
 
-
-def run(capsys, *arguments):
-    code = cli.main(arguments)
-    return (code, *capsys.readouterr())
+run = running()
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,15 @@ import pytest
 import typer
 
 import bayes_dp as bdp
-from bayes_dp import cli
 from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
 from bayes_dp.cli.estimate import Likelihood
 from bayes_dp.cli.program import Design, app
 from bayes_dp.data import counts as data
-from tests.cli import refusals
+from tests.cli.conftest import refusing, running
+
+run = running()
+refused = refusing()
 
 GOOD = "fp,n0,fn,n1\n40,1000,650,1000\n12,1000,900,1000\n"
 COMMAND = [sys.executable, "-c", "import sys; from bayes_dp.cli import main; sys.exit(main())"]
@@ -32,15 +34,6 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("counts.csv").write_text(GOOD)
     return "counts.csv"
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(arguments)
-    return code, *capsys.readouterr()
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    return refusals.refused(run(capsys, *arguments))
 
 
 def give(monkeypatch: pytest.MonkeyPatch, content: str) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import cli
 from bayes_dp.bayes.estimate import estimate
+from tests.cli.conftest import running
+
+run = running("estimate")
 
 estimates = importlib.import_module("bayes_dp.bayes.estimate")
 
@@ -32,11 +34,6 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
         return estimate(*given, **settings, chains=2, warmup=300, draws=300)
 
     monkeypatch.setattr(estimates, "estimate", infer)
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(("estimate", *arguments))
-    return code, *capsys.readouterr()
 
 
 @pytest.mark.usefixtures("short")

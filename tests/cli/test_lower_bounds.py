@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import cli
 from bayes_dp.attacks import Bonferroni, Fixed, Split, Uncorrected, guess
-from tests.cli.refusals import refused
+from tests.cli.conftest import refusing, running
+
+run = running()
+fault = refusing()
 
 COUNTS = "base,fp,n0,fn,n1\na,10,100,20,100\nb,40,100,45,100\n"
 
@@ -32,20 +34,10 @@ def scores(tmp_path: Path) -> str:
     return str(tmp_path / "scores.csv")
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(arguments)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
     code, out, err = run(capsys, *arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)
-
-
-def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    return refused(run(capsys, *arguments))
 
 
 # -- compare -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,10 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import cli
 from bayes_dp.attacks.lira import choose_target, measure, measure_fast
-from tests.cli.refusals import refused
+from tests.cli.conftest import refusing, running
+
+run = running("measure")
+fault = refusing("measure")
 
 NOTE = "the runs were cross-fed, which CSV does not tell: give --design cross_fed"
 
@@ -38,15 +41,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def _pair(table: bdp.LossTable) -> list[tuple[str, np.ndarray]]:
     return [("out", table.without), ("in", table.with_)]
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(("measure", *arguments))
-    return code, *capsys.readouterr()
-
-
-def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    return refused(run(capsys, *arguments))
 
 
 @pytest.mark.parametrize("source", [("losses.npz",), ("losses.csv",), ("several.npz", "--name", "A1")])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import cli
 from bayes_dp.planning.plan import plan as search
+from tests.cli.conftest import running
 
-COUNTS = "base,fp,n0,fn,n1\na,10,50,20,40\nb,4,50,25,40\n"
+run = running("plan")
+
 QUESTION = ("--delta", "1e-2", "--width", "0.6", "--repetitions", "8")
 
 
@@ -25,18 +25,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(search._Work, "width", width)
     monkeypatch.setattr(search._Work, "limit", lambda self, alpha, beta: 0.3)
-
-
-@pytest.fixture
-def counts(tmp_path: Path) -> str:
-    path = tmp_path / "counts.csv"
-    path.write_text(COUNTS)
-    return str(path)
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(("plan", *arguments))
-    return code, *capsys.readouterr()
 
 
 def test_from_counts(capsys, counts):

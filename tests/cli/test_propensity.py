@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_dp import cli
 from bayes_dp.propensity import falsify, fit
-from tests.cli.refusals import refused
+from tests.cli.conftest import refusing, running
+
+run = running("propensity")
+fault = refusing("propensity")
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -28,15 +30,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     np.save("age.npy", AGE[:, None])
     np.save("member.npy", MEMBER)
     return "features.csv"
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(("propensity", *arguments))
-    return code, *capsys.readouterr()
-
-
-def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    return refused(run(capsys, *arguments))
 
 
 def test_text_and_file(capsys, file):

@@ -10,20 +10,9 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import cli
 from bayes_dp.reporting.report import report as assembled
+from tests.cli.conftest import running
 
-COUNTS = "base,fp,n0,fn,n1\na,10,50,20,40\nb,4,50,25,40\n"
-
-
-@pytest.fixture
-def counts(tmp_path: Path) -> str:
-    path = tmp_path / "counts.csv"
-    path.write_text(COUNTS)
-    return str(path)
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(("report", *arguments))
-    return code, *capsys.readouterr()
+run = running("report")
 
 
 def run_to_file(arguments: list[str], path: Path) -> str:

@@ -15,7 +15,7 @@ from bayes_dp.attacks import lira
 from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.comparison import compare as comparison
 from bayes_dp.reporting.report import report as assembled
-from tests.cli.refusals import refused
+from tests.cli.conftest import refused
 
 RNG = np.random.default_rng(0)
 MEMBER = RNG.random(200) < 0.5

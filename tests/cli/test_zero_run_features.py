@@ -13,9 +13,12 @@ import bayes_dp as bdp
 from bayes_dp import cli
 from bayes_dp.attacks.scores import Fixed
 from bayes_dp.propensity import bootstrap, fit
-from tests.cli.refusals import refused
+from tests.cli.conftest import refusing, running
 from tests.cli.test_propensity import AGE, FRAME, MEMBER, PATIENT, SITE, N
 from tests.propensity.test_bootstrapping import stop_after
+
+run = running("audit", "zero-run", "scores.csv")
+fault = refusing("audit", "zero-run", "scores.csv")
 
 SCORE = MEMBER + np.random.default_rng(1).normal(size=N)
 SMALL = ("--features", "features.csv", "--group", "patient", "--guesses", "80")
@@ -28,15 +31,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     bdp.GuessTable(SCORE, MEMBER).to_csv("scores.csv")
     FRAME.assign(member=MEMBER, patient=PATIENT).to_csv("features.csv", index=False)
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(("audit", "zero-run", "scores.csv", *arguments))
-    return code, *capsys.readouterr()
-
-
-def fault(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    return refused(run(capsys, *arguments))
 
 
 def test_features_without_a_bootstrap(capsys):

@@ -22,7 +22,7 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 
-__all__ = ["NEEDS", "Audit", "Finding", "Inputs", "Scope", "no_gaussian_epsilon"]
+__all__ = ["NEEDS", "Audit", "Finding", "Inputs", "Scope", "caution", "no_gaussian_epsilon"]
 
 Finding = LowerBound | CredibleInterval | Estimate
 Scope = Literal["whole", "base", "both"]  # all bases together, each alone, or both
@@ -99,6 +99,13 @@ class Audit:
         if reason := self.refused(counts, inputs):
             raise InputError(f"{self.name} does not apply: {reason}")
         return self.run(counts, inputs)
+
+
+def caution(counts: ErrorCounts) -> str:
+    """Why a bound for independent runs does not hold its confidence for these counts, or ""."""
+    if counts.design != "cross_fed":
+        return ""
+    return "The runs were cross-fed, so their errors are in truth correlated: the statement may be too strong."
 
 
 def no_gaussian_epsilon(counts: ErrorCounts, inputs: Inputs) -> str:

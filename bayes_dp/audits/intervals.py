@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayes_dp.audits.base import Audit, Inputs
+from bayes_dp.audits.base import Audit, Inputs, caution
 from bayes_dp.audits.rate_posterior import JointBeta
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, truth
@@ -249,7 +249,7 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
             f"Before the data, the two error rates are independent, each with the law Beta({prior:g}, {prior:g}).",
         ),
         provenance=_provenance(counts, delta, confidence, "joint-beta", prior=prior),
-        invalid=_caution(counts),
+        invalid=caution(counts),
         details={"median": posterior.quantile(0.5)},
         at=again,
     )
@@ -279,12 +279,6 @@ def _columns(counts: ErrorCounts) -> tuple[Floats, Floats, Floats, Floats]:
 
 def _name(counts: ErrorCounts, i: int) -> str:
     return str(i) if counts.base is None else repr(counts.base[i])
-
-
-def _caution(counts: ErrorCounts) -> str:
-    if counts.design != "cross_fed":
-        return ""
-    return "The runs were cross-fed, so their errors are in truth correlated: the statement may be too strong."
 
 
 def _opposite(counts: ErrorCounts, bounds: Floats, otherwise: str = "") -> str:
@@ -328,7 +322,7 @@ def _bound(
         confidence=confidence,
         assumptions=(_REPEATED, f"δ = {delta:g} is known.", *sentences, *several) + ((_UPPER,) if two_sided else ()),
         provenance=_provenance(counts, delta, confidence, method, two_sided=two_sided),
-        invalid=_caution(counts) or invalid,
+        invalid=caution(counts) or invalid,
         warnings=(warning,) if warning else (),
         details={"base": _name(counts, best), "bounds": lower.tolist()},
         at=again,

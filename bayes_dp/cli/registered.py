@@ -41,14 +41,14 @@ def _verb(name: str) -> Callable[..., int]:
         other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
         from bayes_dp.audits.base import Inputs
-        from bayes_dp.audits.registry import audit
+        from bayes_dp.audits.registry import audit as audit_named
         from bayes_dp.checks import InputError
         from bayes_dp.data.guess_table import GuessTable
         from bayes_dp.results.bound import LowerBound
 
         table = None if scores is None else GuessTable.read(scores)
         inputs = Inputs(delta, confidence, overlap, other, table)
-        found = audit(name).on(counts, inputs)
+        found = audit_named(name).on(counts, inputs)
         if fail_above is not None and not isinstance(found, LowerBound):
             raise InputError(f"--fail-above is for lower bounds, which {name} does not give")
         return report({"all": found}, as_json, fail_above)

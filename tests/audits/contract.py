@@ -131,6 +131,16 @@ class AuditContract:
             with pytest.raises(bdp.InputError, match="all 400 examples are members"):
                 self.audit.on(self.counts(), replace(self.inputs(), scores=table(6.0, 1.0)))
 
+    def test_runs_that_were_cross_fed(self) -> None:
+        if self.by_runs:
+            found = self.audit.on(replace(self.counts(), design="cross_fed"), self.inputs())
+            assert "correlated" in found.invalid
+
+    def test_at_another_delta(self) -> None:
+        found = self.audit.on(self.counts(), self.inputs())
+        other = self.audit.on(self.counts(), replace(self.inputs(), delta=0.01))
+        assert found.epsilon_at(0.01).to_dict() == other.to_dict()
+
     def test_it_is_a_row_of_the_comparison(self) -> None:
         given = self.inputs()
         (row,) = bdp.compare(

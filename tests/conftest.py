@@ -41,7 +41,7 @@ def let_go() -> None:
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
     if "bayes_dp.bayes.nuts.sampler" in sys.modules:
-        sys.modules["bayes_dp.bayes.nuts.sampler"]._program.cache_clear()
+        sys.modules["bayes_dp.bayes.nuts.sampler"].compiled.cache_clear()
     gc.collect()
     if hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         library.malloc_trim(0)

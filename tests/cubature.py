@@ -20,13 +20,13 @@ from bayes_dp import region
 from bayes_dp.bayes.likelihoods.binomial import Array, Counts
 from bayes_dp.checks import InputError
 
-__all__ = ["log_marginal"]
+__all__ = ["log_marginal", "rule_of"]
 
 Floats = NDArray[np.float64]
 
 _ORDER = 16
 _GRADE = 4
-_MOST_PANELS = 256
+MOST_PANELS = 256
 _NODES_AT_ONCE = 1 << 16  # all those of the first try, so that one compiled program serves any number of panels
 
 
@@ -52,9 +52,9 @@ def log_marginal(
             if panels > 8 and not abs(value - last) > tolerance:
                 break
             panels *= 2
-            if panels > _MOST_PANELS:
+            if panels > MOST_PANELS:
                 raise InputError(
-                    f"base {i}: the marginal likelihood was not found to {tolerance:g} with {_MOST_PANELS} panels, of"
+                    f"base {i}: the marginal likelihood was not found to {tolerance:g} with {MOST_PANELS} panels, of"
                     f" which its last halving changed log L by {abs(value - last):.2g}; raise the tolerance"
                 )
         found[i] = value
@@ -65,8 +65,8 @@ def _integral(
     likelihood: Any, base: Counts, epsilon: float, delta: float, strength: float, shared: tuple[float, ...], panels: int
 ) -> float:
     """log of the integral over the layer, with so many panels a coordinate."""
-    u, weight_u = _panels(panels)
-    t, weight_t = _panels(panels)
+    u, weight_u = rule_of(panels)
+    t, weight_t = rule_of(panels)
     v, weight_v = t**_GRADE, _GRADE * t ** (_GRADE - 1) * weight_t
     parts = []
     rows = max(1, _NODES_AT_ONCE // (4 * len(v)))
@@ -87,7 +87,7 @@ def _log_g(likelihood: Any, base: Counts, alpha: Array, beta: Array, shared: tup
     return jnp.asarray(likelihood.log_density(base, alpha, beta, *shared))
 
 
-def _panels(count: int) -> tuple[Floats, Floats]:
+def rule_of(count: int) -> tuple[Floats, Floats]:
     """Nodes and weights of so many Gauss-Legendre panels on [0, 1]."""
     x, w = np.polynomial.legendre.leggauss(_ORDER)
     starts = np.arange(count)[:, None]

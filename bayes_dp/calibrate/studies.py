@@ -24,7 +24,7 @@ from bayes_dp.calibrate.wrong_pairs import wrong_pair_tasks
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.support.progress import bar
 
-__all__ = ["AUDITS", "study"]
+__all__ = ["AUDITS", "TASKS", "study"]
 
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 
@@ -35,7 +35,7 @@ def _registered(study: str) -> Iterator[Simulation]:
             yield from tasks_for(audit_named(name))
 
 
-_TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
+TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "one-run": one_run_tasks,
     "f-dp": f_dp_tasks,
     "intervals": interval_tasks,
@@ -45,9 +45,9 @@ _TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "wrong-pairs": wrong_pair_tasks,
 }
 for _name, _entry in INDEX.items():
-    if _entry.study not in _TASKS and can_be_studied(audit_named(_name)):
-        _TASKS[_entry.study] = partial(_registered, _entry.study)
-AUDITS = tuple(_TASKS)
+    if _entry.study not in TASKS and can_be_studied(audit_named(_name)):
+        TASKS[_entry.study] = partial(_registered, _entry.study)
+AUDITS = tuple(TASKS)
 
 
 def study(
@@ -70,14 +70,14 @@ def study(
     progress : whether there is a bar on standard error, by default on a terminal; or a function of (tasks done, tasks
         in all) that is called instead.
     """
-    if not isinstance(audit, str) or audit not in _TASKS:
+    if not isinstance(audit, str) or audit not in TASKS:
         raise InputError(f"audit must be one of {', '.join(AUDITS)}, not {show(audit)}")
     whole_number("repetitions", repetitions, 1)
     if not (callable(progress) or progress is None or isinstance(progress, bool)):
         raise InputError(f"progress must be a function, True, False or None, not {show(progress)}")
     p = one_number("p", p, 0.0, 1.0, low_open=True, high_open=True)
     seed = seed_of(seed)
-    rows, complete = _run(audit, tuple(_TASKS[audit]()), int(repetitions), p, seed, progress)
+    rows, complete = _run(audit, tuple(TASKS[audit]()), int(repetitions), p, seed, progress)
     return Study(audit, int(repetitions), p, seed, rows, complete)
 
 

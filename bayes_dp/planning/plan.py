@@ -25,7 +25,7 @@ from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.workers import check_jobs, pool
 
-__all__ = ["plan"]
+__all__ = ["Work", "plan"]
 
 
 _WAYS: tuple[Way, ...] = ("challenges", "bases")
@@ -81,7 +81,7 @@ def plan(
     if question.strength == "tight":
         raise InputError("a plan needs the strength 'free' or a number below 1, not 'tight'")
 
-    work = _Work(question, settings["prob"], n_jobs, progress)
+    work = Work(question, settings["prob"], n_jobs, progress)
     present = None
     if isinstance(given, ErrorCounts):
         post = work.posterior(given)
@@ -147,7 +147,7 @@ def _settings(
     }
 
 
-class _Work:
+class Work:
     """The computations of one plan, on one processor or many."""
 
     def __init__(self, question: Question, prob: float, n_jobs: int | None, progress: bool | None) -> None:

@@ -21,7 +21,7 @@ from bayes_dp.support.text import Lines, columns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Needed", "Plan", "PlanRow", "Way"]
+__all__ = ["Needed", "Plan", "PlanRow", "Way", "crossing"]
 
 Way = Literal["challenges", "bases"]
 
@@ -113,11 +113,11 @@ class Plan:
         rows = self.select(way)
         times = np.array([row.times for row in rows])
         middle, low, high = np.array([row.assured(self.assurance) for row in rows]).T
-        found = _crossing(times, middle, self.width)
+        found = crossing(times, middle, self.width)
         if found is None:
             return None
         size = _grown(rows[0], way, found)
-        ends = (_crossing(times, widths, self.width) for widths in (low, high))
+        ends = (crossing(times, widths, self.width) for widths in (low, high))
         fewest, most = (None if end is None else _runs(*_grown(rows[0], way, end)) for end in ends)
         return Needed(found, *size, _runs(*size), fewest or 0, most)
 
@@ -226,7 +226,7 @@ class Plan:
         return self.summary()._repr_html_()
 
 
-def _crossing(times: Floats, widths: Floats, wanted: float) -> float | None:
+def crossing(times: Floats, widths: Floats, wanted: float) -> float | None:
     """Where the width first falls to the wanted one, between two sizes by a straight line in the logarithms."""
     enough = np.flatnonzero(widths <= wanted)
     if not len(enough):

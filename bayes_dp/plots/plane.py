@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from bayes_dp.results.posterior import Posterior
     from bayes_dp.tradeoff import TradeOffFunction
 
-__all__ = ["roc_plane", "tradeoff"]
+__all__ = ["SHADES", "roc_plane", "tradeoff"]
 
 
-_SHADES = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # probabilities of the nested bands
+SHADES = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # probabilities of the nested bands
 _OPACITY = 0.13
 
 
@@ -167,8 +167,8 @@ def _layer(ax: Axes, epsilon: float, delta: float, strength: float) -> None:
 
 def _boundaries(ax: Axes, post: Posterior) -> None:
     """Nested bands between the lower boundaries at quantiles of the posterior."""
-    words = f"boundary, posterior bands {_SHADES[-1]:.0%} to {_SHADES[0]:.0%}"
-    for probability in _SHADES:
+    words = f"boundary, posterior bands {SHADES[-1]:.0%} to {SHADES[0]:.0%}"
+    for probability in SHADES:
         low, high = (_lower(*_privacy(post, end)) for end in post.interval(probability))
         outline = np.concatenate([low, high[::-1]])
         ax.fill(*outline.T, color="black", alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)

@@ -53,7 +53,7 @@ from bayes_dp.support.text import Lines, columns
 if TYPE_CHECKING:
     from bayes_dp.propensity.result import Propensity
 
-__all__ = ["LEVEL", "Falsification", "Trial", "falsify"]
+__all__ = ["LEVEL", "Falsification", "Trial", "falsify", "most_different"]
 
 LEVEL = 0.01
 FOLDS = 5  # of a challenger to propensities that were given
@@ -166,7 +166,7 @@ def falsify(
         with one_thread():
             away = special.logit(rival.fit(job, seed=seed).values) - odds
         fold = job.fold[: job.n]
-        called["challenger"] = np.sign(away) * _most_different(np.abs(away), fold)
+        called["challenger"] = np.sign(away) * most_different(np.abs(away), fold)
     elif challenger is not None:
         raise InputError("a challenger needs features, as these propensities were given and not learned")
     folds = np.unique(fold).tolist()
@@ -234,7 +234,7 @@ def _rival(challenger: Any) -> Classifier:
     return rival
 
 
-def _most_different(distance: Floats, fold: NDArray[np.intp]) -> NDArray[np.bool_]:
+def most_different(distance: Floats, fold: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Of each fold the half with the largest distances, (n,)."""
     chosen = np.zeros(len(distance), dtype=np.bool_)
     for k in np.unique(fold):

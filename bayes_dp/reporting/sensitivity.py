@@ -20,7 +20,7 @@ from bayes_dp.results.interop import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["Variation", "variations"]
+__all__ = ["Variation", "reweighted", "variations", "weighted_quantiles"]
 
 
 _PRIORS: dict[str, dict[str | None, str]] = {  # parameter -> prior, None for the default, and what it says in words
@@ -73,7 +73,7 @@ def variations(
                 continue
             change = f"prior of {_LETTERS[parameter]}: {text or 'the usual one'}"
             if sampled:
-                found.append(_reweighted(post, parameter, prior, prob, change, meaning))
+                found.append(reweighted(post, parameter, prior, prob, change, meaning))
                 continue
             other = estimates(counts, delta, strength=options["strength"], **shared | {f"prior_{parameter}": prior})
             found.append(_of(other, prob, change, meaning))
@@ -93,7 +93,7 @@ def _of(post: Posterior, prob: float, change: str, meaning: str) -> Variation:
     return Variation(change, meaning, low, post.median, high)
 
 
-def _reweighted(post: Posterior, parameter: str, prior: Any, prob: float, change: str, meaning: str) -> Variation:
+def reweighted(post: Posterior, parameter: str, prior: Any, prob: float, change: str, meaning: str) -> Variation:
     untold = Variation(change, f"{meaning}; too few of the draws matter then to tell", None, None, None)
     before = priors.parse(post.provenance.priors[parameter])
     ends = priors.support(parameter, before), priors.support(parameter, prior)
@@ -105,11 +105,13 @@ def _reweighted(post: Posterior, parameter: str, prior: Any, prob: float, change
         log_weights, k = psis(ratio[None])
     if not k[0] <= PARETO_K:
         return untold
-    low, median, high = _quantiles(draws["epsilon"], np.exp(log_weights[0]), ((1 - prob) / 2, 0.5, (1 + prob) / 2))
+    low, median, high = weighted_quantiles(
+        draws["epsilon"], np.exp(log_weights[0]), ((1 - prob) / 2, 0.5, (1 + prob) / 2)
+    )
     return Variation(change, meaning, low, median, high)
 
 
-def _quantiles(values: Floats, weights: Floats, probabilities: tuple[float, ...]) -> list[float]:
+def weighted_quantiles(values: Floats, weights: Floats, probabilities: tuple[float, ...]) -> list[float]:
     """The least values at which the sum of the weights reaches the probabilities."""
     order = np.argsort(values)
     total = np.cumsum(weights[order])

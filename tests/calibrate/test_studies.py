@@ -293,13 +293,13 @@ def test_an_interrupt_before_the_first_row_is_passed_on(monkeypatch):
     def stop(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(studies._TASKS, "one-run", lambda: iter([stop]))
+    monkeypatch.setitem(studies.TASKS, "one-run", lambda: iter([stop]))
     with pytest.raises(KeyboardInterrupt):
         study("one-run")
 
 
 def test_a_progress_bar_on_demand(monkeypatch, capsys):
-    monkeypatch.setitem(studies._TASKS, "one-run", lambda: iter([lambda rng, size, p: []] * 2))
+    monkeypatch.setitem(studies.TASKS, "one-run", lambda: iter([lambda rng, size, p: []] * 2))
     study("one-run", progress=True)
     assert "2/2" in capsys.readouterr().err
 

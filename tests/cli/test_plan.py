@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.planning.plan import plan as search
+from bayes_dp.planning import plan as search
 from tests.cli.conftest import running
 
 run = running("plan")
@@ -23,8 +23,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     def width(self, counts):
         return float(10 / np.sqrt(counts.negatives.sum() + counts.positives.sum()))
 
-    monkeypatch.setattr(search._Work, "width", width)
-    monkeypatch.setattr(search._Work, "limit", lambda self, alpha, beta: 0.3)
+    monkeypatch.setattr(search.Work, "width", width)
+    monkeypatch.setattr(search.Work, "limit", lambda self, alpha, beta: 0.3)
 
 
 def test_from_counts(capsys, counts):
@@ -81,7 +81,7 @@ def test_an_interrupt(capsys, counts, monkeypatch):
             raise KeyboardInterrupt
         return 5.0
 
-    monkeypatch.setattr(search._Work, "width", tired)
+    monkeypatch.setattr(search.Work, "width", tired)
     code, out, err = run(capsys, counts, *QUESTION)
     assert code == 130
     assert "interrupted" in out + err

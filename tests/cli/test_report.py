@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import cli
-from bayes_dp.reporting.report import report as assembled
+from bayes_dp.reporting import report as assembled
 from tests.cli.conftest import running
 
 run = running("report")
+PARAMETERS = inspect.signature(bdp.report).parameters
 
 
 def run_to_file(arguments: list[str], path: Path) -> str:
@@ -65,13 +67,10 @@ def test_every_option(capsys, counts, asked):
 
 
 def test_the_defaults_are_those_of_the_function(capsys, counts, asked):
-    import inspect
-
     run(capsys, counts, "--delta", "1e-2")
-    parameters = inspect.signature(bdp.report).parameters
     [(_, found)] = asked
     assert found.pop("source") == counts
-    assert found == {name: parameters[name].default for name in found}
+    assert found == {name: PARAMETERS[name].default for name in found}
     run(capsys, counts, "--delta", "1e-2", "--strength", "tight")
     assert asked[1][1]["strength"] == "tight"
 

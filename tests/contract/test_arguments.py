@@ -727,7 +727,7 @@ call(
     "bayes_dp.plan",
     bdp.plan,
     {"given": COUNTS, "delta": 1e-2, "width": 1.0},
-    until="bayes_dp.planning.plan:_Work",
+    until="bayes_dp.planning.plan:Work",
     given=thing(COUNTS, bdp.Experiment(2, 10, 10), wrong=(GUESSES, None)),
     delta=DELTA,
     width=number(0, math.inf, "()", 1.0),

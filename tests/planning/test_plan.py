@@ -15,9 +15,9 @@ from bayes_dp import region
 from bayes_dp.bayes import priors
 from bayes_dp.checks import InputError
 from bayes_dp.planning import limit
+from bayes_dp.planning import plan as search
 from bayes_dp.planning.plan import plan
-from bayes_dp.planning.plan import plan as search
-from bayes_dp.planning.result import Plan, PlanRow, _crossing
+from bayes_dp.planning.result import Plan, PlanRow, crossing
 from bayes_dp.planning.simulated import Experiment, Simulated
 
 DELTA, STRENGTH = 0.01, 0.5
@@ -217,8 +217,8 @@ def quick(monkeypatch):
         chance = 1 + 0.01 * np.sin(counts.false_positives.sum())
         return float(10 * chance / np.sqrt(counts.negatives.sum() + counts.positives.sum()))
 
-    monkeypatch.setattr(search._Work, "width", width)
-    monkeypatch.setattr(search._Work, "limit", lambda self, alpha, beta: 0.5)
+    monkeypatch.setattr(search.Work, "width", width)
+    monkeypatch.setattr(search.Work, "limit", lambda self, alpha, beta: 0.5)
 
 
 @pytest.mark.usefixtures("quick")
@@ -287,7 +287,7 @@ def test_processes_give_the_same():
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("after", [25, 5])
 def test_an_interrupt_keeps_what_is_done(monkeypatch, after):
-    calls, width = [], search._Work.width
+    calls, width = [], search.Work.width
 
     def tired(self, counts):
         calls.append(counts)
@@ -295,7 +295,7 @@ def test_an_interrupt_keeps_what_is_done(monkeypatch, after):
             raise KeyboardInterrupt
         return width(self, counts)
 
-    monkeypatch.setattr(search._Work, "width", tired)
+    monkeypatch.setattr(search.Work, "width", tired)
     if after < 10:
         with pytest.raises(KeyboardInterrupt):
             plan(Experiment(5, 10, 10, epsilon=1.0), DELTA, 0.6, repetitions=10)
@@ -338,13 +338,13 @@ def test_a_plan_is_saved(tmp_path, made):
 
 def test_crossing():
     times = np.array([1.0, 2.0, 4.0, 8.0])
-    assert _crossing(times, 3 / times**0.7, 3 / 5**0.7) == pytest.approx(5)
-    assert _crossing(times, np.array([3.0, 2.0, 1.0, 2.0]), 1.5) == pytest.approx(
+    assert crossing(times, 3 / times**0.7, 3 / 5**0.7) == pytest.approx(5)
+    assert crossing(times, np.array([3.0, 2.0, 1.0, 2.0]), 1.5) == pytest.approx(
         2 * 2 ** (math.log(4 / 3) / math.log(2))
     )
-    assert _crossing(times, np.full(4, 3.0), 3.0) == 1
-    assert _crossing(times, np.full(4, 3.0), 2.0) is None
-    assert _crossing(times, np.array([3.0, 2.0, 0.0, 0.0]), 1.0) == 4
+    assert crossing(times, np.full(4, 3.0), 3.0) == 1
+    assert crossing(times, np.full(4, 3.0), 2.0) is None
+    assert crossing(times, np.array([3.0, 2.0, 0.0, 0.0]), 1.0) == 4
 
 
 def test_the_interval_of_a_quantile_holds_it():

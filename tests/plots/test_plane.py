@@ -84,7 +84,7 @@ def test_the_shade_of_the_boundary(kind, ax, request):
         alpha = 0.4 * float(region.corner(epsilon, delta))
         point = (alpha, float(region.lower(alpha, epsilon, delta)))
         overlap = sum(band.get_path().contains_point(point) for band in bands)
-        held = sum(low < value < high for low, high in map(post.interval, plots.plane._SHADES))
+        held = sum(low < value < high for low, high in map(post.interval, plots.plane.SHADES))
         assert overlap == held, share
     assert f"boundary at the median, {'ε' if kind == 'exact' else 'δ'} = {post.median:.3g}" in named(ax)
 

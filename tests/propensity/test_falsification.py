@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.propensity import bootstrap, falsify, fit, known, result
-from bayes_dp.propensity.falsification import _most_different
+from bayes_dp.propensity.falsification import most_different
 from tests.propensity.test_features import refusal
 from tests.propensity.test_fitting import shifted
 
@@ -154,7 +154,7 @@ def test_it_is_made_fold_by_fold():
 
 def test_the_challenger_takes_the_half_where_it_differs_most():
     fold = np.array([0, 0, 0, 0, 1, 1, 1])
-    chosen = _most_different(np.array([1.0, 4.0, 3.0, 2.0, 9.0, 8.0, 7.0]), fold)
+    chosen = most_different(np.array([1.0, 4.0, 3.0, 2.0, 9.0, 8.0, 7.0]), fold)
     assert chosen.tolist() == [False, True, True, False, True, False, False]
 
 

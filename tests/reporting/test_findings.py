@@ -15,7 +15,7 @@ from bayes_dp.bayes.exact.posterior import ExactPosterior
 from bayes_dp.bayes.priors import describe, parse
 from bayes_dp.checks import InputError
 from bayes_dp.reporting.document import Items, Paragraph, Table
-from bayes_dp.reporting.sensitivity import _quantiles, _reweighted
+from bayes_dp.reporting.sensitivity import reweighted, weighted_quantiles
 from bayes_dp.tradeoff import approx_dp
 
 
@@ -198,7 +198,7 @@ def test_reweighted_draws_are_near_the_exact_answer(counts):
     """Draws of an exact posterior, so that the only error is that of reweighting."""
     post = bdp.estimate(counts, 1e-3)
     for parameter, prior in (("epsilon", "HalfNormal(1)"), ("epsilon", "HalfNormal(5)"), ("strength", "Beta(4, 1)")):
-        found = _reweighted(post, parameter, parse(prior), 0.9, "", "")
+        found = reweighted(post, parameter, parse(prior), 0.9, "", "")
         other = bdp.estimate(counts, 1e-3, **{f"prior_{parameter}": prior})
         width = np.diff(other.interval(0.9))[0]
         np.testing.assert_allclose((found.low, found.high), other.interval(0.9), atol=0.05 * width)
@@ -207,9 +207,9 @@ def test_reweighted_draws_are_near_the_exact_answer(counts):
 
 def test_draws_that_do_not_tell_are_not_asked(counts):
     post = bdp.estimate(counts, 1e-3, prior_epsilon="Uniform(0, 2)")
-    assert _reweighted(post, "epsilon", parse("HalfNormal(10)"), 0.9, "", "wide").low is None
+    assert reweighted(post, "epsilon", parse("HalfNormal(10)"), 0.9, "", "wide").low is None
     weak = bdp.estimate(bdp.ErrorCounts(40, 100, 50, 100), 1e-3)  # its upper tail is that of the prior
-    found = _reweighted(weak, "epsilon", parse("HalfNormal(10)"), 0.9, "", "wide")
+    found = reweighted(weak, "epsilon", parse("HalfNormal(10)"), 0.9, "", "wide")
     assert found.low is None
     assert "too few of the draws" in found.meaning
 
@@ -220,7 +220,7 @@ def test_weighted_quantiles_are_those_of_repeated_values():
     repeated = np.repeat(values, times)
     for p in (0.05, 0.31, 0.5, 0.95):
         expected = np.quantile(repeated, p, method="inverted_cdf")
-        assert _quantiles(values, times / times.sum(), (p,)) == [expected]
+        assert weighted_quantiles(values, times / times.sum(), (p,)) == [expected]
 
 
 def test_a_likelihood_that_cannot_be_checked_is_said_so(counts):

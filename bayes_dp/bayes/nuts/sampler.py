@@ -33,7 +33,7 @@ from bayes_dp.bayes.precision import double
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.support.progress import bar, check_shown
 
-__all__ = ["ModelDraws", "NutsSettings", "run_nuts", "sample"]
+__all__ = ["ModelDraws", "NutsSettings", "compiled", "run_nuts", "sample"]
 
 _BLOCK = 100  # iterations at most between two looks at the progress bar and the keyboard
 _ATTEMPTS = 100
@@ -117,7 +117,7 @@ def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSetti
     ]
     kept: list[Any] = []  # by block, chain by chain
     with double(), ThreadPoolExecutor(min(settings.chains, os.cpu_count() or 1)) as pool:
-        program = _program(model, form, int(settings.warmup), float(settings.target_accept))
+        program = compiled(model, form, int(settings.warmup), float(settings.target_accept))
         keys = jax.random.split(jax.random.key(settings.seed, impl="threefry2x32"), settings.chains)
         states = [_start(program, key, numbers) for key in keys]
 
@@ -236,7 +236,7 @@ class _Program(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _program(model: Callable[..., Any], form: _Form, warmup: int, target_accept: float) -> _Program:
+def compiled(model: Callable[..., Any], form: _Form, warmup: int, target_accept: float) -> _Program:
     sites: dict[str, Any] = {}
 
     def coordinates(numbers: Sequence[jax.Array]) -> dict[str, jax.Array]:

@@ -49,7 +49,7 @@ def test_golden_marginals(given, expected):
 
 
 def test_a_tolerance_that_is_not_reached_is_told(monkeypatch):
-    monkeypatch.setattr("tests.cubature._MOST_PANELS", 16)
+    monkeypatch.setattr("tests.cubature.MOST_PANELS", 16)
     with pytest.raises(bdp.InputError, match="base 0: the marginal likelihood was not found to 1e-14 with 16 panels"):
         log_marginal(BINOMIAL, one(20, 100, 55, 100), 1.5, 1e-3, 0.4, tolerance=1e-14)
 

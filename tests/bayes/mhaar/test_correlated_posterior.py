@@ -19,7 +19,7 @@ from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
 from bayes_dp.bayes.mhaar.kernel import _log_sums
 from bayes_dp.bayes.mhaar.posterior import mhaar
 from tests.bayes.mhaar.test_agreement import LEVELS, share_below
-from tests.cubature import _panels, log_marginal
+from tests.cubature import log_marginal, rule_of
 
 COUNTS = bdp.ErrorCounts([2, 5], [12, 15], [3, 5], [14, 15], design="cross_fed")
 DELTA = 0.01
@@ -82,7 +82,7 @@ def test_what_the_averaged_move_averages_is_the_marginal_likelihood(name, auxili
         "bivariate_normal": [(0.02, 0.01), (-0.003, -0.004)],
         "beta_binomial": [(0.0,), (0.03,)],
     }
-    (u, weight_u), (t, weight_t) = _panels(16), _panels(16)
+    (u, weight_u), (t, weight_t) = rule_of(16), rule_of(16)
     u, v = (part.ravel() for part in np.meshgrid(u, t**4, indexing="ij"))
     log_node = np.log(np.outer(weight_u, 4 * t**3 * weight_t)).ravel()[:, None]
     grid = itertools.product((0.3, 2.0, 4.0), (0.02, 0.5, 0.97), (0.0, 0.01), shared.get(name, [(0.0,), (2e-4,)]))

@@ -40,7 +40,7 @@ from scipy import special, stats
 import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.attacks import measure_fast
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.checks import InputError
 from bayes_dp.data.files import write_bytes_atomically
 from bayes_dp.plots.style import BLUE, ORANGE, dressed, explained

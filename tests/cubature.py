@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp import region
-from bayes_dp.bayes.likelihoods.binomial import Array, Counts
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.checks import InputError
 
 __all__ = ["log_marginal", "rule_of"]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal
 
 from bayes_dp.bayes.exact.posterior import exact
-from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, seed_of, show
 from bayes_dp.data.counts import ErrorCounts
@@ -23,7 +24,7 @@ def estimate(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str | Likelihood = "binomial",
+    likelihood: str | BaseLikelihood = "binomial",
     method: Literal["exact", "mhaar", "nuts"] | None = None,
     groups: Literal["hierarchical", "aggregate"] | None = None,
     spread: Any = None,
@@ -64,27 +65,26 @@ def estimate(
         return _grouped(counts, delta, groups, likelihood, method, shared, settings | {"seed": seed})
     if spread is not None:
         raise InputError("spread is for groups='hierarchical' or 'aggregate'")
-    if not isinstance(likelihood, str | Likelihood):
-        raise InputError(f"likelihood must be the name of one or a bayes_dp.Likelihood, not {show(likelihood)}")
+    law = likelihood_of(likelihood)
     if method is not None and not is_one_of(method, ("exact", "mhaar", "nuts")):
         raise InputError(f"method must be 'exact', 'mhaar' or 'nuts', not {show(method)}")
-    if likelihood != "binomial" and strength == "tight":
+    if strength == "tight" and not law.closed_form:
         raise InputError(
-            f"strength='tight', the limit s → 1, exists for the binomial likelihood only, not for {_named(likelihood)}"
+            f"strength='tight', the limit s → 1, exists for the {_closed()} likelihood only, not for {show(law.name)}"
         )
     if method is None:
-        method = "exact" if likelihood == "binomial" else "mhaar"
+        method = "exact" if law.closed_form else "mhaar"
     if method == "exact":
-        if likelihood != "binomial":
+        if not law.closed_form:
             raise InputError(
-                f"method='exact' is for likelihood='binomial', not {_named(likelihood)}; use method='mhaar'"
+                f"method='exact' is for likelihood={show(_closed())}, not {show(law.name)}; use method='mhaar'"
             )
         if settings:
             raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
         return exact(counts, delta, **shared)
     sampler = _sampler(method)
     _check_settings(f"method={show(method)}", settings, sampler, {"likelihood", *shared})
-    return sampler(counts, delta, likelihood=likelihood, **shared, **settings, seed=seed)
+    return sampler(counts, delta, likelihood=law, **shared, **settings, seed=seed)
 
 
 class Estimates:
@@ -102,7 +102,8 @@ class Estimates:
         asked.apply_defaults()
         named = {**asked.arguments, **asked.arguments["settings"]}
         del named["settings"]
-        if named["likelihood"] == "binomial" and named["method"] in (None, "exact") and named["groups"] is None:
+        named["likelihood"] = law = likelihood_of(named["likelihood"])
+        if law.closed_form and named["method"] in (None, "exact") and named["groups"] is None:
             named |= {"method": "exact", "seed": 0}  # the default by another name, and a seed without use
         question = tuple((name, *_identity(value)) for name, value in sorted(named.items()))
         if question not in self._found:
@@ -115,9 +116,9 @@ def _identity(value: Any) -> tuple[type, Any]:
     return type(value), value if isinstance(value, bool | int | float | str) else id(value)
 
 
-def _named(likelihood: Any) -> str:
-    name = likelihood.name if isinstance(likelihood, Likelihood) else likelihood
-    return show(name)
+def _closed() -> str:
+    """The likelihood that has a closed form."""
+    return ", ".join(name for name, law in LIKELIHOODS.items() if law.closed_form)
 
 
 def _sampler(method: str) -> Callable[..., Posterior]:
@@ -157,7 +158,7 @@ def _grouped(
     answer, method_of_form = forms[form]
     if method not in (None, method_of_form):
         raise InputError(f"groups={show(form)} is sampled by {show(method_of_form)}, not {show(method)}")
-    if likelihood != "binomial":
+    if not likelihood_of(likelihood).closed_form:
         raise InputError("groups are for binomial counts only: leave the likelihood out")
     _check_settings(f"groups={show(form)}", settings, _sampler(method_of_form), {"likelihood", *shared})
     return answer(counts, delta, **shared, **settings)

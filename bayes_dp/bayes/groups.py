@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.counts import ErrorCounts

@@ -10,21 +10,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, Counts
-from bayes_dp.bayes.likelihoods.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, LIKELIHOODS
-from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.posterior import Provenance
 
-__all__ = ["Parameter", "Question", "Strength", "ask", "extremes"]
+__all__ = ["Parameter", "Question", "Strength", "ask"]
 
 Floats = NDArray[np.float64]
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
 
-_CORRELATED = (BIVARIATE_NORMAL, BETA_BINOMIAL, KUPPER_HASEMAN)  # whose decisions depend on each other
 _OTHER: dict[Parameter, Parameter] = {"epsilon": "delta", "delta": "epsilon"}
 
 
@@ -37,7 +35,7 @@ class Question:
     known: float  # the other
     strength: Strength
     priors: Mapping[str, Any]  # of the parameter and, if it is free, of the strength
-    likelihood: Any = BINOMIAL
+    likelihood: BaseLikelihood
     grouped: ErrorCounts | None = None  # the counts as they were given, where the model knows of their groups
 
     def privacy(self, value: Floats) -> tuple[Floats, Floats]:
@@ -75,20 +73,14 @@ class Question:
             " narrow.",
             "one_run": "The guesses were made on one model, so their errors are in truth dependent.",
         }.get(self.counts.design, "")
-        if self.counts.design == "cross_fed" and self.likelihood in _CORRELATED:
+        if self.counts.design == "cross_fed" and self.likelihood.correlated:
             design = ""
-        extreme = extremes(self.counts) if self.likelihood is BIVARIATE_NORMAL else 0
-        normal = (
-            f"{extreme} of the {2 * len(self.counts)} counts are 0 or all of their runs, where a normal density has no"
-            " bound as the rate nears 0 or 1: that pulls ε up, by little or by very much; compare"
-            " likelihood='beta_binomial'."
-        )
         shared = _shared_labels(self.counts) if self.grouped is None else ""
-        return " ".join(filter(None, (design, shared, normal if extreme else "")))
+        return " ".join(filter(None, (design, shared, self.likelihood.caution(self.counts))))
 
     def provenance(self, method: str, settings: Mapping[str, Any]) -> Provenance:
         """What it takes to ask again, with the settings of the method."""
-        own = self.likelihood.priors if isinstance(self.likelihood, Likelihood) else {}
+        own = self.likelihood.distributions()
         return Provenance(
             method=method,
             digest=(self.counts if self.grouped is None else self.grouped).digest(),
@@ -112,12 +104,6 @@ def _shared_labels(counts: ErrorCounts) -> str:
     return ""
 
 
-def extremes(counts: ErrorCounts) -> int:
-    """How many of the counts are 0 or all of their runs."""
-    pairs = (counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)
-    return int(sum(np.sum((errors == 0) | (errors == runs)) for errors, runs in pairs))
-
-
 def ask(
     counts: ErrorCounts,
     parameter: Parameter,
@@ -139,15 +125,9 @@ def ask(
         priors["strength"] = prior_of("strength", prior_strength)
     elif prior_strength is not None:
         raise InputError(f"prior_strength is for strength='free'; here the strength is {show(strength)}")
-    if not hasattr(likelihood, "log_density"):
-        if not isinstance(likelihood, str) or likelihood not in LIKELIHOODS:
-            raise InputError(
-                f"likelihood must be one of {', '.join(LIKELIHOODS)}, or a bayes_dp.Likelihood, not {show(likelihood)}"
-            )
-        likelihood = LIKELIHOODS[likelihood]
-    if isinstance(likelihood, Likelihood):
-        likelihood.check(Counts.of(counts))
-    return Question(counts, parameter, known, strength, priors, likelihood)
+    law = likelihood_of(likelihood)
+    law.check(Counts.of(counts))
+    return Question(counts, parameter, known, strength, priors, law)
 
 
 def _known(parameter: Parameter, value: Any) -> float:

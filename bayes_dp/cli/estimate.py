@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayes_dp.cli.options import (
+    DEFAULT_LIKELIHOOD,
     AsJson,
     ControlFile,
     Counts,
@@ -94,7 +95,7 @@ def estimate(
             help="Of the counts given the error rates: binomial for independent runs; the others have parameters for"
             " the correlation of cross-fed ones.",
         ),
-    ] = Likelihood.binomial,
+    ] = DEFAULT_LIKELIHOOD,
     method: Annotated[
         Method | None,
         typer.Option(

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.cli.program import Design, either, number, whole
 
 __all__ = [
+    "DEFAULT_LIKELIHOOD",
     "AsJson",
     "Baseline",
     "Categories",
@@ -52,11 +54,8 @@ def number_or_text(text: Any) -> Any:
         return text
 
 
-class Likelihood(StrEnum):
-    binomial = "binomial"
-    bivariate_normal = "bivariate_normal"
-    beta_binomial = "beta_binomial"
-    kupper_haseman = "kupper_haseman"
+Likelihood = StrEnum("Likelihood", list(LIKELIHOODS))  # type: ignore[misc]  # the names of a registry
+DEFAULT_LIKELIHOOD = Likelihood("binomial")
 
 
 class Method(StrEnum):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bayes_dp.cli.options import (
+    DEFAULT_LIKELIHOOD,
     ControlFile,
     Counts,
     Delta,
@@ -74,7 +75,7 @@ def report(
     strength: Strength = "free",
     likelihood: Annotated[
         Likelihood, typer.Option(metavar=either(Likelihood), help="As for bayes-dp estimate.")
-    ] = Likelihood.binomial,
+    ] = DEFAULT_LIKELIHOOD,
     method: Annotated[
         Method | None, typer.Option(metavar=either(Method), show_default=False, help="As for bayes-dp estimate.")
     ] = None,

@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from bayes_dp import __version__
-from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.comparison.verdict import Control
@@ -109,7 +109,7 @@ def report(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str | Likelihood = "binomial",
+    likelihood: str | BaseLikelihood = "binomial",
     method: str | None = None,
     seed: int = 0,
     title: str | None = None,

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.results.interop import ess
 from tests.bayes.mhaar.test_agreement import BUNDLED, disagreement
 

@@ -16,8 +16,8 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import region
-from bayes_dp.bayes.likelihoods.binomial import Counts
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.question import Question, ask
 
 DATA_SETS = 600

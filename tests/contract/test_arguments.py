@@ -671,7 +671,7 @@ call(
     "bayes_dp.bayes_model",
     traced(bdp.bayes_model),
     SITES,
-    until="bayes_dp.bayes.nuts.model:locate",
+    until="bayes_dp.bayes.nuts.model:_observe",
     counts=COUNTED,
     delta=besides(OF_MODEL, bad=(-0.1, 1.0, math.nan)),
     **BAYES,
@@ -682,7 +682,7 @@ call(
     "bayes_dp.observe_counts",
     traced(bdp.observe_counts),
     SITES | {"epsilon": 1.0, "strength": 0.5},
-    until="bayes_dp.bayes.nuts.model:locate",
+    until="bayes_dp.bayes.nuts.model:_observe",
     counts=COUNTED,
     epsilon=besides(OF_MODEL, [1.0, 2.0], bad=(-0.1, math.inf, math.nan)),
     delta=besides(OF_MODEL, [0.1, 0.2], bad=(-0.1, 1.0, math.nan)),
@@ -721,6 +721,7 @@ call(
     log_g=thing(lambda counts, alpha, beta: alpha, wrong=(None,)),
     priors=Values((None, {}), (3, ["a"], True, {"a": "Normal(0, 1)"}, {3: 3}, THING, "a"), ("log_g", "parameter")),
     assumption=text("", "A sentence."),
+    correlated=flag(),
     sampler=thing(lambda rng, counts, alpha, beta: None, optional=True),
 )
 call(

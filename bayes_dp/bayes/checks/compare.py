@@ -10,9 +10,9 @@ import numpy as np
 
 from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import estimate
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
-from bayes_dp.bayes.likelihoods.custom import Likelihood
-from bayes_dp.checks import InputError, seed_of, show, whole_number
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
+from bayes_dp.checks import InputError, is_one_of, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.posterior import Posterior, digits, finite
 from bayes_dp.support.text import Lines, columns
@@ -90,7 +90,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 def compare_likelihoods(
     counts: ErrorCounts,
     delta: float,
-    likelihoods: Iterable[str | Likelihood] = tuple(LIKELIHOODS),
+    likelihoods: Iterable[str | BaseLikelihood] = LIKELIHOODS,
     *,
     size: int = 500,
     seed: int = 0,
@@ -105,30 +105,31 @@ def compare_likelihoods(
     general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}
     posteriors = {}
     for name, law in laws.items():
-        own = {} if law == "binomial" and general.get("method") is None else {"seed": seed, **settings}
+        own = {} if law.closed_form and general.get("method") is None else {"seed": seed, **settings}
         posteriors[name] = estimate(counts, delta, likelihood=law, **general, **own)
     checks = {name: check(posterior, size=size, seed=seed) for name, posterior in posteriors.items()}
     order = sorted(laws, key=lambda name: -checks[name].elpd)
     return LikelihoodComparison({name: posteriors[name] for name in order}, {name: checks[name] for name in order})
 
 
-def _by_name(likelihoods: Iterable[str | Likelihood]) -> dict[str, str | Likelihood]:
+def _by_name(likelihoods: Iterable[str | BaseLikelihood]) -> dict[str, BaseLikelihood]:
     """What is to be compared, checked, by its names."""
     given = (
         [likelihoods] if isinstance(likelihoods, str) or not isinstance(likelihoods, Iterable) else list(likelihoods)
     )
-    unknown = [law for law in given if not isinstance(law, Likelihood) and law not in list(LIKELIHOODS)]
+    unknown = [law for law in given if not isinstance(law, BaseLikelihood) and not is_one_of(law, tuple(LIKELIHOODS))]
     if unknown or not given:
         raise InputError(
             f"likelihoods must be some of {', '.join(LIKELIHOODS)}, or of the type bayes_dp.Likelihood, not"
             f" {show(unknown or given)}"
         )
-    found: dict[str, str | Likelihood] = {}
-    for law in given:
-        name = law if isinstance(law, str) else law.name
-        if name in found:
-            raise InputError(f"likelihoods must have names of their own, but two are called {show(name)}")
-        if isinstance(law, Likelihood) and law.sampler is None:
-            raise InputError(f"the likelihood {name} has no sampler, without which it cannot be checked and compared")
-        found[name] = law
+    found: dict[str, BaseLikelihood] = {}
+    for law in map(likelihood_of, given):
+        if law.name in found:
+            raise InputError(f"likelihoods must have names of their own, but two are called {show(law.name)}")
+        if not law.can_draw:
+            raise InputError(
+                f"the likelihood {law.name} has no sampler, without which it cannot be checked and compared"
+            )
+        found[law.name] = law
     return found

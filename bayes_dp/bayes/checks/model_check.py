@@ -24,8 +24,9 @@ from scipy.special import logsumexp
 
 from bayes_dp import region
 from bayes_dp.bayes.checks.pointwise import log_likelihood, strength_of
-from bayes_dp.bayes.likelihoods.binomial import Counts
-from bayes_dp.bayes.question import Question, extremes
+from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.question import Question
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import PARETO_K, psis
@@ -244,13 +245,13 @@ def _batches(counts: ErrorCounts, rng: np.random.Generator) -> float | None:
 
 def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
     """What to do, a sentence each."""
-    independent = not question.likelihood.shared
+    independent = not question.likelihood.correlated
     sentences = []
     if question.counts.design == "cross_fed" and independent:
         remedy = (
             "use likelihood='beta_binomial', since some counts are 0 or all of their runs, where the bivariate normal"
             " law has no bound"
-            if extremes(question.counts)
+            if BIVARIATE_NORMAL.caution(question.counts)
             else "use likelihood='bivariate_normal'"
         )
         sentences.append(

@@ -1,16 +1,15 @@
 """The log likelihood of every base at draws of the parameters, with the base's error rates integrated out.
 
-For the binomial likelihood it is exact (`exact/marginal.py`). For the others it is an average over 2K pairs of rates: K
-from the proposal law q of the base's counts, the same for all draws and evenly spread (a Sobol sequence), and K uniform
-over the layer R_s(ε, δ) of the draw. Each pair weighs g / (q/2 + 1/(2|R_s|)) if it lies in the layer (the balance
-heuristic of Veach and Guibas 1995), which is bounded both where g is narrow and where the layer is thin.
+It is exact where the likelihood has a closed form (`exact/marginal.py`). Elsewhere it is an average over 2K pairs of
+rates: K from the proposal law q of the base's counts, the same for all draws and evenly spread (a Sobol sequence), and
+K uniform over the layer R_s(ε, δ) of the draw. Each pair weighs g / (q/2 + 1/(2|R_s|)) if it lies in the layer (the
+balance heuristic of Veach and Guibas 1995), which is bounded both where g is narrow and where the layer is thin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +22,9 @@ from scipy.stats import qmc
 from bayes_dp import region
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.layer import fold, in_layer, log_layer_area
-from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, BetaPair, Counts
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood
+from bayes_dp.bayes.likelihoods.candidates import BetaPair
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.question import Question
 from bayes_dp.support.workers import jax_must_run
 
@@ -39,10 +40,10 @@ def log_likelihood(question: Question, draws: Mapping[str, Floats], seed: int = 
     """log p(X_i, Y_i | draw) for draws of shape (size,) by parameter name: an array (size, n)."""
     epsilon, delta = question.privacy(draws[question.parameter])
     counts, strength = question.counts, strength_of(question, draws)
-    if question.likelihood is BINOMIAL:
+    if question.likelihood.closed_form:
         columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
         return MarginalLikelihood(*columns).each(epsilon, delta, strength)
-    assert strength is not None, "the likelihoods of correlated counts are not defined for strength='tight'"
+    assert strength is not None, "only a likelihood with a closed form is defined for strength='tight'"
     shared = np.array([draws[name] for name in question.likelihood.shared]).reshape(-1, len(epsilon))
     return _by_importance(question.likelihood, Counts.of(counts), epsilon, delta, strength, shared, seed)
 
@@ -56,7 +57,13 @@ def strength_of(question: Question, draws: Mapping[str, Floats]) -> Floats | Non
 
 
 def _by_importance(
-    likelihood: Any, counts: Counts, epsilon: Floats, delta: Floats, strength: Floats, shared: Floats, seed: int
+    likelihood: BaseLikelihood,
+    counts: Counts,
+    epsilon: Floats,
+    delta: Floats,
+    strength: Floats,
+    shared: Floats,
+    seed: int,
 ) -> Floats:
     jax_must_run()
     pair = likelihood.proposal(counts, "posterior")[0]
@@ -77,7 +84,7 @@ def _by_importance(
 
 @partial(jax.jit, static_argnames="likelihood")
 def _averages(
-    likelihood: Any,
+    likelihood: BaseLikelihood,
     counts: Counts,
     pair: BetaPair,
     log_norm: jax.Array,

@@ -18,21 +18,20 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.groups import Members
-from bayes_dp.bayes.likelihoods.binomial import Array, Counts
-from bayes_dp.bayes.likelihoods.correlated import WideCandidates, beta_binomial, draw_beta_binomial
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood
+from bayes_dp.bayes.likelihoods.beta_binomial import beta_binomial, draw_beta_binomial
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Aggregate"]
-
-Floats = NDArray[np.float64]
 
 _MOST = 0.99  # intra-class correlation at most: a rate in [0, 1] has no larger variance than α(1−α)
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregate(WideCandidates):
+class Aggregate(BaseLikelihood):
     """The law of the sums of groups; `pairs0` and `pairs1` are Σ_j N_j (N_j − 1) of every group, (G,)."""
 
     pairs0: Floats
@@ -70,26 +69,26 @@ class Aggregate(WideCandidates):
         """The parameters beside ε and s."""
         return () if isinstance(self.spread, float) else ("spread",)
 
-    def log_density(self, counts: Counts, alpha: Array, beta: Array, *spread: Array) -> jax.Array:
+    def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
         """log g of the sums, (G, m)."""
         x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
-        tau0, tau1 = self._correlations(counts, alpha, beta, *spread)
+        tau0, tau1 = self._correlations(counts, alpha, beta, *shared)
         return beta_binomial(x, n0, alpha, tau0) + beta_binomial(y, n1, beta, tau1)
 
     def draw(
-        self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, *spread: Floats
+        self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, *shared: Floats
     ) -> tuple[Floats, Floats]:
         """New sums at rates (size, G) and κ (size,), each (size, G)."""
-        columns = [value[None, :] for value in spread]
+        columns = [value[None, :] for value in shared]
         with jax.enable_x64(True):
             tau0, tau1 = (np.asarray(tau).T for tau in self._correlations(counts, alpha.T, beta.T, *columns))
         return draw_beta_binomial(rng, counts.n0, alpha, tau0), draw_beta_binomial(rng, counts.n1, beta, tau1)
 
-    def log_prior(self, counts: Counts, *spread: Array) -> jax.Array:
+    def log_prior(self, counts: Counts, *shared: Array) -> jax.Array:
         """log p(κ)."""
-        if not spread:
+        if not shared:
             return jnp.zeros(())
-        return jnp.where(spread[0] > 0, self.spread.log_prob(jnp.maximum(spread[0], 1e-300)), -jnp.inf)
+        return jnp.where(shared[0] > 0, self.spread.log_prob(jnp.maximum(shared[0], 1e-300)), -jnp.inf)
 
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """κ to start from, (1,) or (0,)."""

@@ -4,43 +4,42 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
-from bayes_dp.bayes.likelihoods.binomial import Array, Counts
-from bayes_dp.bayes.likelihoods.correlated import WideCandidates
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.priors import describe, parse
-from bayes_dp.checks import InputError, show
+from bayes_dp.checks import InputError, show, truth
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Likelihood"]
-
-Floats = NDArray[np.float64]
 
 _TAKEN = ("epsilon", "delta", "strength", "alpha", "beta", "places", "errors")  # by the model
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Likelihood(WideCandidates):
+class Likelihood(BaseLikelihood):
     """log g(X, Y | α, β, parameters) as a JAX function, to be given to `estimate` in the place of a name.
 
     `log_g(counts, alpha, beta, *parameters)` takes the fields x, n0, y, n1 of `counts`, each (n, 1), rates that
     broadcast with them, (n, m), and the parameters as numbers; it gives an array (n, m). It should be normalised over
     the counts if likelihoods are to be compared. `priors` names the parameters, in their order, with continuous NumPyro
-    distributions or text. `sampler(rng, counts, alpha, beta, *parameters)`, which only `check` and
+    distributions or text. `correlated` says whether it allows for decisions within a base that depend on each other, so
+    that cross-fed runs need no caution. `sampler(rng, counts, alpha, beta, *parameters)`, which only `check` and
     `compare_likelihoods` need, draws new counts X and Y with NumPy, each of the shape of the rates, (size, n); there
     the parameters have shape (size, 1).
     """
 
     name: str
-    shared: tuple[str, ...]
-    priors: Mapping[str, Any]
+    priors: Mapping[str, Any] = field()
     assumption: str
+    correlated: bool
     log_g: Callable[..., Any]
     sampler: Callable[..., Any] | None
 
@@ -51,6 +50,7 @@ class Likelihood(WideCandidates):
         priors: Mapping[str, Any] | None = None,
         *,
         assumption: str = "",
+        correlated: bool = False,
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
@@ -70,14 +70,18 @@ class Likelihood(WideCandidates):
             ) from None
         fields: dict[str, Any] = {
             "name": name,
-            "shared": tuple(given),
             "priors": given,
             "assumption": assumption or f"Given its rates, a base's errors follow the law {name}.",
+            "correlated": truth("correlated", correlated),
             "log_g": log_g,
             "sampler": sampler,
         }
         for key, value in fields.items():
             object.__setattr__(self, key, value)
+
+    @property
+    def can_draw(self) -> bool:  # type: ignore[override]
+        return self.sampler is not None
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
         """log g, (n, m); what is not a number counts as impossible."""
@@ -103,20 +107,6 @@ class Likelihood(WideCandidates):
         except Exception as error:
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             raise InputError(f"log_g of the likelihood {self.name} fails with {why:.200}") from error
-
-    def log_prior(self, counts: Counts, *shared: Array) -> jax.Array:
-        """The sum of the priors' log densities; −inf outside of their supports."""
-        total = jnp.zeros(())
-        for prior, value in zip(self.priors.values(), shared, strict=True):
-            inside = prior.support(value)
-            possible = prior.sample(jax.random.key(0))
-            total += jnp.where(inside, prior.log_prob(jnp.where(inside, value, possible)), -jnp.inf)
-        return total
-
-    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
-        """Draws from the priors, (q,)."""
-        keys = jax.random.split(jax.random.key(int(rng.integers(2**31))), len(self.shared) or 1)
-        return np.array([float(prior.sample(key)) for prior, key in zip(self.priors.values(), keys, strict=False)])
 
     def draw(
         self, rng: np.random.Generator, counts: Counts, alpha: Floats, beta: Floats, *shared: Floats

@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from bayes_dp import region
 from bayes_dp.bayes.layer import edges, fold, in_layer, log_layer_area
-from bayes_dp.bayes.likelihoods.binomial import BetaPair, Counts
+from bayes_dp.bayes.likelihoods.candidates import BetaPair
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.checks import InputError
 
 __all__ = ["Info", "Noise", "State", "Target", "advance", "init", "kernel", "noise_of_blocks"]

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.convergence import convergence, warn
-from bayes_dp.bayes.likelihoods.binomial import AUXILIARIES, Auxiliaries, Counts
+from bayes_dp.bayes.likelihoods.candidates import AUXILIARIES, Auxiliaries
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.mhaar.adaptation import Covariance, plan
 from bayes_dp.bayes.mhaar.kernel import Info, State, Target, advance, init, noise_of_blocks
 from bayes_dp.bayes.precision import double, doubled

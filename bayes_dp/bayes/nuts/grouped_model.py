@@ -29,15 +29,17 @@ from jax.scipy.special import logsumexp
 from jax.scipy.stats import norm
 from numpyro.distributions import constraints
 
+from bayes_dp.bayes.coordinates import LOGISTIC, Guess, locate, place_between, share
 from bayes_dp.bayes.groups import Members
 from bayes_dp.bayes.layer import images
-from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, Array, Counts
-from bayes_dp.bayes.nuts.coordinates import LOGISTIC, Guess, locate, share
-from bayes_dp.bayes.nuts.shared_parameters import spread_with, strength_with
+from bayes_dp.bayes.likelihoods.binomial import BINOMIAL
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
+from bayes_dp.bayes.nuts.strength import strength_with
 
-__all__ = ["grouped_model", "log_normal_mass"]
+__all__ = ["grouped_model", "log_normal_mass", "spread_with"]
 
 _ORDER = 32  # Gauss-Legendre nodes a panel of the norm Z
+_SPREAD_SCALE = 0.02  # of κ below which its coordinate is logarithmic
 _REACH = 8.5  # standard deviations beyond which the normal law is left out
 
 
@@ -75,6 +77,23 @@ def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: 
     numpyro.deterministic("folded_low", a)
     numpyro.deterministic("folded_high", b)
     numpyro.deterministic("log_image", log_g - logsumexp(log_g, axis=-1, keepdims=True))
+
+
+def spread_with(prior: Any) -> jax.Array:
+    """A site for κ, with its prior, in a coordinate that is linear above a small scale and logarithmic near 0.
+
+    In log κ alone the density falls like exp(−e^{2z}) beyond the spread of the counts, which is a wall.
+    """
+    low, high = (getattr(prior.support, f"{end}_bound", None) for end in ("lower", "upper"))
+    low = jnp.asarray(0.0 if low is None else low)
+    if high is None:
+        z = numpyro.sample("spread_place", dist.ImproperUniform(constraints.real, (), ()))
+        spread, log_slope = low + _SPREAD_SCALE * jax.nn.softplus(z), jax.nn.log_sigmoid(z) + jnp.log(_SPREAD_SCALE)
+    else:
+        spread, log_slope = place_between("spread", low, jnp.asarray(high), low, _SPREAD_SCALE)
+    spread = jnp.maximum(spread, np.finfo(np.float64).tiny)  # against rounding
+    numpyro.factor("spread_prior", prior.log_prob(spread) + log_slope)
+    return jnp.asarray(numpyro.deterministic("spread", spread))
 
 
 def boundary(rate: Array, epsilon: Array, delta: Array | float) -> jax.Array:

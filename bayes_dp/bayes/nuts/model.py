@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -24,15 +25,13 @@ from jax import lax
 from jax.scipy.special import logsumexp
 from numpyro.distributions import constraints
 
-from bayes_dp.bayes.layer import images
-from bayes_dp.bayes.likelihoods.binomial import Array, Counts
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
-from bayes_dp.bayes.likelihoods.custom import Likelihood
-from bayes_dp.bayes.nuts.coordinates import Guess, locate
-from bayes_dp.bayes.nuts.normal_coordinates import locate_normal
-from bayes_dp.bayes.nuts.shared_parameters import TAU_SCALE, correlations, possible_tau, strength_with
+from bayes_dp.bayes.coordinates import Guess, locate
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
+from bayes_dp.bayes.nuts.strength import strength_with
 from bayes_dp.bayes.priors import prior_of
-from bayes_dp.checks import InputError, is_one_of, numbers, show
+from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["Law", "bayes_model", "observe_counts"]
@@ -47,7 +46,7 @@ def bayes_model(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: str | Array | float = "free",
-    likelihood: str | Likelihood = "binomial",
+    likelihood: str | BaseLikelihood = "binomial",
 ) -> None:
     """The model of `bayes_dp.estimate`, with its arguments: what `method="nuts"` samples.
 
@@ -60,8 +59,7 @@ def bayes_model(
     epsilon = numpyro.sample("epsilon", _prior("epsilon", prior_epsilon))
     if isinstance(strength, str):
         strength = strength_with(_prior("strength", prior_strength), columns, epsilon)
-    law = _own(likelihood) if isinstance(likelihood, Likelihood) else likelihood
-    observe_counts(columns, epsilon, delta, strength, law)
+    observe_counts(columns, epsilon, delta, strength, likelihood_of(likelihood))
 
 
 def observe_counts(
@@ -69,14 +67,14 @@ def observe_counts(
     epsilon: Array | float,
     delta: Array | float,
     strength: Array | float,
-    likelihood: str | Law = "binomial",
+    likelihood: str | BaseLikelihood | Law = "binomial",
     tau: Array | float = 0.0,
     rho: Array | float = 0.0,
 ) -> None:
     """Add the error rates of n bases, uniform on the layers R_s(ε, δ), and their counts to a NumPyro model.
 
-    ε, δ and s are numbers or arrays (n,), with ε > 0, 0 ≤ δ < 1 and 0 ≤ s < 1. The likelihood is one of `estimate`, by
-    its name, or a function `log_g(counts, alpha, beta)` of `Counts` x, n0, y, n1, each (n, 1), and of rates (n, 4),
+    ε, δ and s are numbers or arrays (n,), with ε > 0, 0 ≤ δ < 1 and 0 ≤ s < 1. The likelihood is one of `estimate`, or
+    a function `log_g(counts, alpha, beta)` of `Counts` x, n0, y, n1, each (n, 1), and of rates (n, 4),
     which gives log g for each. A function may use other parameters of the model. `tau` and `rho` say how correlated its
     counts are, as for the bivariate normal law; they bear on speed only.
 
@@ -89,28 +87,15 @@ def observe_counts(
     epsilon, delta = _of_bases("epsilon", epsilon, n), _of_bases("delta", delta, n, 1.0)
     strength = _of_bases("strength", strength, n, 1.0)
     tau, rho = (_of_bases(name, value, n, low=-math.inf) for name, value in (("tau", tau), ("rho", rho)))
-    if not callable(likelihood) and not is_one_of(likelihood, tuple(LIKELIHOODS)):
-        raise InputError(f"likelihood must be a function or one of {', '.join(LIKELIHOODS)}, not {show(likelihood)}")
-    shared: tuple[jax.Array, ...] = ()
-    if likelihood in ("bivariate_normal", "beta_binomial"):
-        shared = correlations(LIKELIHOODS[likelihood], columns)
-        tau, rho = (*shared, rho)[:2]
-    elif likelihood == "kupper_haseman":
-        tau = TAU_SCALE
-    z = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (n, 2)))
-    if likelihood == "bivariate_normal":
-        low, high, log_weight = locate_normal(z, columns, tau, rho, epsilon, delta, strength)
-    else:
-        low, high, log_weight = locate(z, Guess.of(columns, tau, rho), epsilon, delta, strength)
-    alpha, beta = images(low, high)
-    if likelihood == "kupper_haseman":
-        shared = (possible_tau(columns, alpha, beta),)
-    if callable(likelihood):
-        log_g = jnp.asarray(likelihood(Counts(*(jnp.asarray(column)[:, None] for column in columns)), alpha, beta))
-        if log_g.shape != (n, 4):
-            raise InputError(f"the likelihood must give log g of shape ({n}, 4), as the rates have, not {log_g.shape}")
-    else:
-        log_g = LIKELIHOODS[likelihood].log_density(columns, alpha, beta, *shared)
+    _observe(columns, _law(likelihood, tau, rho), epsilon, delta, strength)
+
+
+def _observe(
+    columns: Counts, law: BaseLikelihood, epsilon: Array | float, delta: Array | float, strength: Array | float
+) -> None:
+    z = numpyro.sample("places", dist.ImproperUniform(constraints.real, (), (len(columns.x), 2)))
+    alpha, beta, log_weight, shared = law.rates(z, columns, epsilon, delta, strength)
+    log_g = law.log_density(columns, alpha, beta, *shared)
     numpyro.factor("errors", jnp.sum(logsumexp(log_g, axis=-1) + log_weight))
     at = _image(z, log_g)[:, None]
     numpyro.deterministic("alpha", jnp.take_along_axis(alpha, at, axis=-1)[:, 0])
@@ -131,10 +116,49 @@ def _of_bases(name: str, value: Array | float, n: int, most: float = math.inf, l
     return given if isinstance(value, list | tuple) else value
 
 
-def _own(likelihood: Likelihood) -> Law:
-    """The law, with sites for its parameters."""
-    shared = [numpyro.sample(name, prior) for name, prior in likelihood.priors.items()]
-    return lambda counts, alpha, beta: likelihood.log_density(Counts(*(c[:, 0] for c in counts)), alpha, beta, *shared)
+@dataclass(frozen=True)
+class _Function(BaseLikelihood):
+    """A law given by a function of other parameters of the model; decisions that are correlated by τ and ρ, about."""
+
+    log_g: Law
+    tau: Array | float
+    rho: Array | float
+    name: str = "of the model"
+    assumption: str = ""
+    can_draw: bool = False
+
+    def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
+        columns = Counts(*(jnp.asarray(column)[:, None] for column in counts))
+        log_g = jnp.asarray(self.log_g(columns, jnp.asarray(alpha), jnp.asarray(beta)))
+        if log_g.shape != alpha.shape:
+            raise InputError(
+                f"the likelihood must give log g of shape {alpha.shape}, as the rates have, not {log_g.shape}"
+            )
+        return log_g
+
+    def draw(self, *_: Any) -> Any:
+        raise InputError("a function has no sampler, so that no new counts can be drawn from it")
+
+    def locate(
+        self,
+        z: jax.Array,
+        counts: Counts,
+        shared: tuple[jax.Array, ...],
+        epsilon: Array | float,
+        delta: Array | float,
+        strength: Array | float,
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
+        return locate(z, Guess.of(counts, self.tau, self.rho), epsilon, delta, strength)
+
+
+def _law(likelihood: Any, tau: Array | float, rho: Array | float) -> BaseLikelihood:
+    if callable(likelihood):
+        return _Function(likelihood, tau, rho)
+    try:
+        return likelihood_of(likelihood)
+    except InputError:
+        names = ", ".join(LIKELIHOODS)
+        raise InputError(f"likelihood must be a function or one of {names}, not {show(likelihood)}") from None
 
 
 def _prior(parameter: str, prior: Any) -> Any:

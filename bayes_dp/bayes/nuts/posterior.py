@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.bayes.convergence import warn
-from bayes_dp.bayes.likelihoods.binomial import Counts
-from bayes_dp.bayes.likelihoods.custom import Likelihood
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.nuts.model import bayes_model
 from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
@@ -27,8 +27,6 @@ from bayes_dp.data.counts import ErrorCounts
 __all__ = ["NutsPosterior", "nuts"]
 
 Floats = NDArray[np.float64]
-
-_TARGET = {"bivariate_normal": 0.97}
 
 
 class NutsPosterior(SampledPosterior):
@@ -62,7 +60,7 @@ def nuts(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
-    likelihood: str | Likelihood = "binomial",
+    likelihood: str | BaseLikelihood = "binomial",
     chains: int = 4,
     draws: int = 1000,
     warmup: int = 1000,
@@ -88,20 +86,19 @@ def nuts(
         strength=strength,
         likelihood=likelihood,
     )
-    target = _TARGET.get(question.likelihood.name, 0.9) if target_accept is None else target_accept
+    target = question.likelihood.target_accept if target_accept is None else target_accept
     return NutsPosterior._of(question, NutsSettings(chains, draws, warmup, target, seed, progress))
 
 
 def draws_of(question: Question, settings: NutsSettings) -> ModelDraws:
     """The draws that answer a question."""
     strength = question.priors.get("strength")
-    law = question.likelihood
     arguments = (
         Counts.of(question.counts),
         question.known,
         doubled(question.priors["epsilon"]),
         None if strength is None else doubled(strength),
         question.strength,
-        law if isinstance(law, Likelihood) else law.name,
+        question.likelihood,
     )
     return sample(bayes_model, arguments, settings)

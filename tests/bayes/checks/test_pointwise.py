@@ -6,8 +6,8 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp.bayes.checks.pointwise import log_likelihood
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
-from bayes_dp.bayes.likelihoods.binomial import Counts
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.question import ask
 from tests.cubature import log_marginal
 

@@ -6,7 +6,9 @@ import pytest
 from scipy import stats
 
 import bayes_dp as bdp
-from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, BetaPair, Binomial, Counts
+from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, Binomial
+from bayes_dp.bayes.likelihoods.candidates import BetaPair
+from bayes_dp.bayes.likelihoods.counts import Counts
 
 COUNTS = bdp.ErrorCounts([0, 3, 20, 7], [5, 10, 20, 1000], [2, 0, 7, 500], [4, 9, 7, 1000])
 

@@ -13,8 +13,12 @@ from scipy import integrate, stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
-from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, Counts
-from bayes_dp.bayes.likelihoods.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN, _rise
+from bayes_dp.bayes.likelihoods.beta_binomial import BETA_BINOMIAL
+from bayes_dp.bayes.likelihoods.binomial import BINOMIAL
+from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.gamma_ratios import log_rise
+from bayes_dp.bayes.likelihoods.kupper_haseman import KUPPER_HASEMAN
 from tests.cubature import log_marginal
 
 LIKELIHOODS = {one.name: one for one in (BIVARIATE_NORMAL, BETA_BINOMIAL, KUPPER_HASEMAN)}
@@ -192,4 +196,4 @@ def test_rising_factorial(a, k):
     with mpmath.workdps(50):
         wanted = float(mpmath.loggamma(mpmath.mpf(a) + k) - mpmath.loggamma(mpmath.mpf(a)))
     with jax.enable_x64(True):
-        np.testing.assert_allclose(_rise(a, k), wanted, rtol=1e-12, atol=1e-11)
+        np.testing.assert_allclose(log_rise(a, k), wanted, rtol=1e-12, atol=1e-11)

@@ -8,7 +8,7 @@ from jax.scipy.special import gammaln, xlog1py, xlogy
 
 import bayes_dp as bdp
 from bayes_dp.bayes.checks.pointwise import log_likelihood
-from bayes_dp.bayes.likelihoods.binomial import Counts
+from bayes_dp.bayes.likelihoods.counts import Counts
 
 COUNTS = bdp.ErrorCounts([2, 5, 1], [12, 15, 20], [3, 5, 9], [14, 15, 20])
 

@@ -14,8 +14,8 @@ from scipy import stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.layer import fold, in_layer, log_layer_area
-from bayes_dp.bayes.likelihoods.binomial import Counts
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.mhaar.kernel import _log_sums
 from bayes_dp.bayes.mhaar.posterior import mhaar
 from tests.bayes.mhaar.test_agreement import LEVELS, share_below

@@ -14,8 +14,12 @@ from scipy import stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.convergence import ConvergenceWarning, convergence
-from bayes_dp.bayes.likelihoods.binomial import BINOMIAL, BetaPair, Counts
-from bayes_dp.bayes.likelihoods.correlated import BETA_BINOMIAL, BIVARIATE_NORMAL, KUPPER_HASEMAN
+from bayes_dp.bayes.likelihoods.beta_binomial import BETA_BINOMIAL
+from bayes_dp.bayes.likelihoods.binomial import BINOMIAL
+from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
+from bayes_dp.bayes.likelihoods.candidates import BetaPair
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.kupper_haseman import KUPPER_HASEMAN
 from bayes_dp.bayes.mhaar import adaptation
 from bayes_dp.bayes.mhaar import kernel as mhaar_kernel
 from bayes_dp.bayes.mhaar import posterior as module

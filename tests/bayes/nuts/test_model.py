@@ -14,10 +14,10 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import region
-from bayes_dp.bayes.likelihoods.binomial import Counts
-from bayes_dp.bayes.likelihoods.correlated import LIKELIHOODS
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.nuts.model import bayes_model, observe_counts
-from bayes_dp.bayes.nuts.shared_parameters import correlations, strength_with
+from bayes_dp.bayes.nuts.strength import strength_with
 from tests.cubature import log_marginal
 
 # The trapezoidal rule, which is exact to many digits for smooth densities that vanish at both ends.
@@ -103,7 +103,7 @@ def test_integral_over_the_rates_where_the_normal_law_pins_them_down(base):
     law, counts = LIKELIHOODS["bivariate_normal"], columns(*base)
 
     def alone():
-        correlations(law, counts)
+        law.sites(counts)
 
     steps = STEP / 16, STEP / 2  # the density has kinks in the first coordinate
     integral = integrator_of_the_normal_law()
@@ -144,7 +144,7 @@ def test_places_of_the_shared_parameters_have_their_prior(name):
     prior = stats.truncnorm(low / 0.01, 100, scale=0.01)
 
     def model(power):
-        tau, *rho = correlations(law, counts)
+        tau, *rho = law.sites(counts)
         limit = law.rho_limit(counts, tau) if rho else 1.0
         numpyro.factor("moment", power[0] * jnp.log(tau - low) + power[1] * jnp.log1p(sum(rho) / limit))
 
@@ -213,8 +213,8 @@ def test_what_observe_counts_refuses():
         with pytest.raises(bdp.InputError, match=match):
             log_density(partial(observe_counts, counts, *args), (), {}, {"places": jnp.zeros((4, 2))})
 
-    said(r"strength must be at least 0 and below 1, not 1\.5", 1.0, 0.01, 1.5)
-    said(r"epsilon must be at least 0 and below inf, not -1\.0", -1.0, 0.01, 0.5)
+    said(r"strength must lie in \[0, 1\), not 1\.5", 1.0, 0.01, 1.5)
+    said(r"epsilon must lie in \[0, inf\), not -1\.0", -1.0, 0.01, 0.5)
     said(r"delta must be a number or have shape \(4,\), not \(3,\)", 1.0, np.full(3, 0.1), 0.5)
     said("likelihood must be a function or one of binomial", 1.0, 0.01, 0.5, "normal")
     said(r"log g of shape \(4, 4\), as the rates have, not \(4,\)", 1.0, 0.01, 0.5, lambda counts, a, b: a[:, 0])

@@ -20,12 +20,15 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpyro
+import numpyro.distributions as dist
 from jax.nn import sigmoid, softplus
+from numpyro.distributions import constraints
 
 from bayes_dp.bayes.layer import crossing, fold, log_density
-from bayes_dp.bayes.likelihoods.binomial import Array, Counts
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
 
-__all__ = ["LOGISTIC", "Guess", "alpha_is_low", "growth", "locate", "share"]
+__all__ = ["LOGISTIC", "Guess", "alpha_is_low", "growth", "locate", "place_between", "share"]
 
 LOGISTIC = 1.702  # scale of the logistic law that is closest to the standard normal one, inverse (Haley 1952)
 _MOST = 1 - 1e-9  # correlation
@@ -100,6 +103,16 @@ def share(z: jax.Array, start: jax.Array, length: jax.Array) -> tuple[jax.Array,
     t = jnp.where(tiny, sigmoid(zeta), _rise(zeta, safe) / safe)
     log_mean = jnp.where(tiny, -length / 2, jnp.log(-jnp.expm1(-safe) / safe))
     return t, log_mean - softplus(-zeta - length) - softplus(zeta)
+
+
+def place_between(
+    name: str, low: jax.Array, high: jax.Array, centre: jax.Array | float, scale: jax.Array | float
+) -> tuple[jax.Array, jax.Array]:
+    """A number on (low, high) at a NumPyro site for its coordinate, which is linear around `centre` at this scale, and
+    its log slope."""
+    z = numpyro.sample(f"{name}_place", dist.ImproperUniform(constraints.real, (), ()))
+    t, log_slope = share(z, (low - centre) / scale, (high - low) / scale)
+    return low + (high - low) * t, log_slope + jnp.log(high - low)
 
 
 def _rise(x: jax.Array, length: jax.Array) -> jax.Array:

@@ -25,9 +25,9 @@ import numpy as np
 from jax.nn import sigmoid, softplus
 from scipy.special import expit
 
+from bayes_dp.bayes.coordinates import LOGISTIC, alpha_is_low, growth
 from bayes_dp.bayes.layer import fold, log_layer_area
-from bayes_dp.bayes.likelihoods.binomial import Array, Counts
-from bayes_dp.bayes.nuts.coordinates import LOGISTIC, alpha_is_low, growth
+from bayes_dp.bayes.likelihoods.counts import Array, Counts
 
 __all__ = ["locate_normal"]
 

@@ -1,0 +1,40 @@
+"""The registered likelihoods: one file of this room and one line here for each.
+
+The file `name.py` holds the likelihood as `NAME`, an object of a subclass of `base.BaseLikelihood`. It is imported when
+it is first asked for, so that the command line can list the names without waiting for JAX.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bayes_dp.bayes.likelihoods.base import BaseLikelihood
+
+__all__ = ["LIKELIHOODS"]
+
+_NAMES = [
+    "binomial",
+    "bivariate_normal",
+    "beta_binomial",
+    "kupper_haseman",
+]
+
+
+class _Registry(Mapping[str, "BaseLikelihood"]):
+    def __getitem__(self, name: str) -> BaseLikelihood:
+        if name not in _NAMES:
+            raise KeyError(name)
+        found: BaseLikelihood = getattr(importlib.import_module(f"{__package__}.{name}"), name.upper())
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+LIKELIHOODS = _Registry()

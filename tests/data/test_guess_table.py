@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import gzip
 import io
 import json
 import math
@@ -446,17 +445,6 @@ def test_read_goes_by_the_suffix(tmp_path: Path):
 @pytest.mark.parametrize(
     "content",
     [
-        GOOD,
-        GOOD.rstrip("\n"),
-        "\ufeff" + GOOD,
-        GOOD.encode("utf-16"),
-        GOOD.replace("\n", "\r\n"),
-        GOOD.replace("\n", "\r"),
-        GOOD.replace("\n", "\n\n") + "\n  \n\t\n",
-        "\n# a comment, with \"quotes'\n" + GOOD.replace("\n", "\n  # another, comment\n"),
-        GOOD.replace(",", ";"),
-        GOOD.replace(",", "\t"),
-        GOOD.replace(",", " , ").replace("\n", " \n "),
         '"score","member"\n"0.5","1"\ninf,"1"\n"-2.25",0\n',
         GOOD + ",\n",
         "member,note,Score\n1,x,5e-1\nTRUE,,+INF\nFalse,nan,-2.250\n",
@@ -520,7 +508,6 @@ def test_rows_with_too_few_or_too_many_fields():
 def test_empty_files():
     for text in ("", "\n\n", "\ufeff", "# only a comment\n", "   "):
         assert csv_refusal(text) == (" is empty: column headings such as score,member and rows of scores are needed")
-    assert csv_refusal("#\nscore,member\n#1,1\n\n,\n") == " has column headings (line 2) but no rows of scores"
     assert json_refusal("[]") == " has no rows of scores"
 
 
@@ -541,25 +528,6 @@ def test_headings():
     assert csv_refusal("0.5,1\n0.25,0\n") == (
         ", line 1: column headings are needed, not the numbers '0.5,1'; "
         + accepted.replace("accepted headings", "accepted")
-    )
-    wide = ",".join(f"c{i}" for i in range(2000))
-    assert csv_refusal(wide + "\n") == ", line 1: 2000 columns are more than the 1000 that are read"
-
-
-@pytest.mark.parametrize("row", ['"0.5,1', '0,"1"0', '0.5,"1', f'"{"9" * 200_000}",1'])
-def test_broken_quotes(row: str):
-    assert csv_refusal(GOOD + row + "\n" + GOOD).startswith(", line 5: not a line of CSV (")
-
-
-def test_bytes_that_are_not_text():
-    latin = "score,member,base\r\n1,1,a\r\n1,1,é\r\n".encode("latin-1")
-    assert csv_refusal(latin) == (
-        f", line 3: byte 0xe9 at offset {latin.index(0xE9)} is not UTF-8 text; save the file as UTF-8"
-    )
-    assert csv_refusal(GOOD.encode() + b"1,\0\n").startswith(", line 5: a NUL byte")
-    assert csv_refusal(gzip.compress(GOOD.encode())).startswith(", line 1: byte 0x8b at offset 1 ")
-    assert csv_refusal("score,member,base\n1,1,a\n1,1,b\x07c\n") == (
-        ", line 3: base must be a label (one line of text, or a whole number), not 'b\\x07c'"
     )
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, Protocol
 
 import numpy as np
@@ -311,8 +312,7 @@ class ApproxDP(TradeOffFunction):
         return approx_dp(alpha, self.epsilon, self.delta)
 
     def inverse(self, y: ArrayLike) -> Floats:
-        y = fraction("y", y)
-        return _approx_dp(1 - y, y, np.asarray(self.epsilon), np.asarray(self.delta))
+        return approx_dp_inverse(self.delta, np.asarray(self.epsilon), fraction("y", y))
 
     def delta_at(self, epsilon: ArrayLike) -> Floats:
         """δ + (1 − δ) (e^ε − e^{epsilon})_+ / (1 + e^ε), with ε and δ the mechanism's own."""
@@ -341,7 +341,7 @@ class Gaussian(TradeOffFunction):
         return scalar(special.ndtr(-special.ndtri(fraction("alpha", alpha)) - self.mu))
 
     def inverse(self, y: ArrayLike) -> Floats:
-        return scalar(special.ndtr(special.ndtri(fraction("y", y)) - self.mu))
+        return scalar(gaussian_inverse(np.asarray(self.mu), fraction("y", y)))
 
     def delta_at(self, epsilon: ArrayLike) -> Floats:
         return delta_from_mu(self.mu, epsilon)
@@ -364,24 +364,16 @@ class Laplace(TradeOffFunction):
 
     def __call__(self, alpha: ArrayLike) -> Floats:
         alpha = fraction("alpha", alpha)
-        return self._curve(alpha, 1 - alpha)
+        return scalar(_laplace(alpha, 1 - alpha, np.asarray(self.mu)))
 
     def inverse(self, y: ArrayLike) -> Floats:
-        y = fraction("y", y)
-        return self._curve(1 - y, y)
+        return scalar(laplace_inverse(np.asarray(self.mu), fraction("y", y)))
 
     def delta_at(self, epsilon: ArrayLike) -> Floats:
         return delta_from_laplace(self.mu, epsilon)
 
     def epsilon_at(self, delta: ArrayLike) -> Floats:
         return epsilon_from_laplace(self.mu, delta)
-
-    def _curve(self, alpha: Floats, rest: Floats) -> Floats:
-        """f(α) with rest = 1 − α, given apart to keep a small one exact."""
-        shrink = math.exp(-self.mu)
-        steep = 1 - math.exp(min(self.mu, _LARGEST_EXPONENT)) * np.minimum(alpha, shrink / 2)
-        middle = shrink / (4 * np.maximum(alpha, max(shrink / 2, 5e-324)))
-        return scalar(np.where(alpha <= shrink / 2, steep, np.where(alpha <= 0.5, middle, shrink * rest)))
 
 
 @dataclass(frozen=True)
@@ -482,6 +474,60 @@ def _grid() -> Floats:
     """From 0 to 1, with points near to both."""
     small = np.logspace(-12, -3, 46)
     return np.unique(np.concatenate((np.linspace(0.0, 1.0, 1001), small, 1 - small)))
+
+
+# Closed forms, whose arguments are not checked ------------------------------------------------------------------------
+
+
+def gaussian_inverse(mu: Floats, y: Floats) -> Floats:
+    """f̄⁻¹(y) for many μ and y, which broadcast."""
+    return np.asarray(special.ndtr(special.ndtri(y) - mu))
+
+
+def laplace_inverse(mu: Floats, y: Floats) -> Floats:
+    """f̄⁻¹(y) for many μ and y, which broadcast."""
+    return _laplace(1 - y, y, mu)
+
+
+def approx_dp_inverse(delta: float, epsilon: Floats, y: Floats) -> Floats:
+    """f̄⁻¹(y) for many ε and y, which broadcast, at one δ."""
+    return _approx_dp(1 - y, y, epsilon, np.asarray(delta))
+
+
+def float_inverse(f: TradeOffFunction) -> Callable[[float], float]:
+    """f̄⁻¹ for one Python float in (0, 1), which takes a tenth of the time of arrays of shape (1,)."""
+    match f:
+        case Gaussian(mu):
+            quantile, erfc, scale = NormalDist().inv_cdf, math.erfc, math.sqrt(0.5)
+            return lambda y: 0.5 * erfc(scale * (mu - quantile(y)))
+        case Laplace(mu):
+            shrink, grow = math.exp(-mu), math.exp(min(mu, _LARGEST_EXPONENT))
+
+            def laplace(y: float) -> float:
+                if y <= 0.5:
+                    return shrink * y
+                return shrink / (4 * (1 - y)) if 1 - y > shrink / 2 else 1 - grow * (1 - y)
+
+            return laplace
+        case ApproxDP(epsilon, delta):
+            shrink, grow = math.exp(-epsilon), math.exp(min(epsilon, _LARGEST_EXPONENT))
+            most = 1 - delta
+
+            def approx_dp(y: float) -> float:
+                steep, flat = most - grow * (1 - y), shrink * (y - delta)
+                larger = steep if steep > flat else flat
+                return larger if larger > 0 else 0.0
+
+            return approx_dp
+    return lambda y: float(f.inverse(y))
+
+
+def _laplace(alpha: Floats, rest: Floats, mu: Floats) -> Floats:
+    """f(α) with rest = 1 − α, given apart to keep a small one exact."""
+    shrink = np.exp(-mu)
+    steep = 1 - np.exp(np.minimum(mu, _LARGEST_EXPONENT)) * np.minimum(alpha, shrink / 2)
+    middle = shrink / (4 * np.maximum(alpha, np.maximum(shrink / 2, 5e-324)))
+    return np.where(alpha <= shrink / 2, steep, np.where(alpha <= 0.5, middle, shrink * rest))
 
 
 def _approx_dp(alpha: Floats, rest: Floats, epsilon: Floats, delta: Floats) -> Floats:

@@ -83,6 +83,24 @@ def test_inverse_is_the_least_rate(curve: TradeOffFunction) -> None:
     assert np.all((1 - curve(np.maximum(smaller, 0)) <= y) | (smaller < 0))
 
 
+@pytest.mark.parametrize("curve", CURVES, ids=repr)
+def test_the_inverse_of_one_float_is_that_of_arrays(curve: TradeOffFunction) -> None:
+    y = np.concatenate([np.linspace(0.001, 0.999, 400), [1e-12, 1e-5, 0.5, 1 - 1e-5]])
+    single = tradeoff.float_inverse(curve)
+    np.testing.assert_allclose([single(float(each)) for each in y], curve.inverse(y), rtol=1e-9, atol=1e-15)
+
+
+def test_inverses_by_many_parameters() -> None:
+    y, parameters = np.linspace(0, 1, 101), np.array([0.0, 0.3, 2.0, 40.0])
+    for curve, inverse in (
+        (Gaussian, tradeoff.gaussian_inverse),
+        (Laplace, tradeoff.laplace_inverse),
+        (lambda epsilon: ApproxDP(epsilon, 0.01), lambda epsilon, y: tradeoff.approx_dp_inverse(0.01, epsilon, y)),
+    ):
+        each = np.stack([curve(parameter).inverse(y) for parameter in parameters])
+        np.testing.assert_array_equal(inverse(parameters[:, None], y), each)
+
+
 @EACH
 def test_profile_is_the_supremum_over_a_grid(curve: TradeOffFunction) -> None:
     t = np.concatenate(([0.0], np.linspace(0, 1, 20_001), np.logspace(-300, -3, 3000)))

@@ -28,7 +28,7 @@ from scipy import special
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.base import Audit, Finding, Inputs
 from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
-from bayes_dp.audits.f_dp import GAUSSIAN, Family, refuse_delta_zero
+from bayes_dp.audits.f_dp import GAUSSIAN, Family, gaussian_limit, refuse_delta_zero
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.memberships import under_overlap
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
@@ -39,7 +39,7 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as
-from bayes_dp.tradeoff import Gaussian, TradeOffFunction
+from bayes_dp.tradeoff import Gaussian, TradeOffFunction, gaussian_inverse
 
 __all__ = [
     "charged_lower_bounds",
@@ -112,8 +112,7 @@ class _Failing(TradeOffFunction):
         return rest * Gaussian(self.mu)(np.minimum(np.asarray(alpha) / rest, 1.0))
 
     def inverse(self, y: ArrayLike) -> FloatArray:
-        rest = 1 - self.failure
-        return rest * Gaussian(self.mu).inverse(np.clip((np.asarray(y) - self.failure) / rest, 0.0, 1.0))
+        return (1 - self.failure) * Gaussian(self.mu).inverse(_beyond(self.failure, np.asarray(y)))
 
     def delta_at(self, epsilon: ArrayLike) -> FloatArray:
         return self.failure + (1 - self.failure) * Gaussian(self.mu).delta_at(epsilon)
@@ -123,17 +122,19 @@ class _Failing(TradeOffFunction):
         return np.where(left >= 0, Gaussian(self.mu).epsilon_at(np.maximum(left, 0.0)), np.inf)[()]
 
 
+def _beyond(failure: float, y: FloatArray) -> FloatArray:
+    """(y − δ)/(1 − δ) within [0, 1]: the share of y that no failure explains."""
+    return np.clip((y - failure) / (1 - failure), 0.0, 1.0)
+
+
 def _failing(failure: float) -> Family:
     rest = 1 - failure
 
-    def inner(y: FloatArray) -> FloatArray:
-        return np.clip((y - failure) / rest, 0.0, 1.0)
-
     def inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
-        return rest * special.ndtr(special.ndtri(inner(y)) - mu)
+        return rest * gaussian_inverse(mu, _beyond(failure, y))
 
     def limit(y: FloatArray, h: FloatArray) -> FloatArray:
-        return np.asarray(special.ndtri(inner(y)) - special.ndtri(np.minimum(h / rest, 1.0)))
+        return gaussian_limit(_beyond(failure, y), h / rest)
 
     return Family("mu", lambda mu: _Failing(mu, failure), inverse, limit)
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from statistics import NormalDist
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -54,7 +54,17 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as
-from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction, require_symmetric
+from bayes_dp.tradeoff import (
+    ApproxDP,
+    Gaussian,
+    Laplace,
+    TradeOffFunction,
+    approx_dp_inverse,
+    float_inverse,
+    gaussian_inverse,
+    laplace_inverse,
+    require_symmetric,
+)
 
 __all__ = [
     "GAUSSIAN",
@@ -62,6 +72,7 @@ __all__ = [
     "Family",
     "approx",
     "f_dp",
+    "gaussian_limit",
     "lower_bounds",
     "p_value",
     "refuse_delta_zero",
@@ -74,7 +85,6 @@ Member = Callable[[float], TradeOffFunction]
 
 _FEW = 24  # up to so many pairs, Python's floats are faster than arrays
 _HIGHEST = 750.0  # e^{−750} is 0: no larger ε, nor μ, is told apart
-_LARGEST_EXPONENT = 709.0
 _PRECISION = 1e-13  # of a lower bound; of the order of the rounding errors of 100 000 steps
 
 
@@ -95,19 +105,9 @@ class Family:
 # Families -------------------------------------------------------------------------------------------------------------
 
 
-def _gaussian_inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
-    return np.asarray(special.ndtr(special.ndtri(y) - mu))
-
-
-def _gaussian_limit(y: FloatArray, h: FloatArray) -> FloatArray:
+def gaussian_limit(y: FloatArray, h: FloatArray) -> FloatArray:
+    """The least μ with f̄⁻¹(y) ≤ h: Φ⁻¹(y) − Φ⁻¹(h)."""
     return np.asarray(special.ndtri(y) - special.ndtri(np.minimum(h, 1.0)))
-
-
-def _laplace_inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
-    alpha, shrink = 1 - y, np.exp(-mu)
-    steep = 1 - np.exp(np.minimum(mu, _LARGEST_EXPONENT)) * np.minimum(alpha, shrink / 2)
-    middle = shrink / (4 * np.maximum(alpha, np.maximum(shrink / 2, 5e-324)))
-    return np.where(alpha <= shrink / 2, steep, np.where(alpha <= 0.5, middle, shrink * y))
 
 
 def _laplace_limit(y: FloatArray, h: FloatArray) -> FloatArray:
@@ -115,22 +115,18 @@ def _laplace_limit(y: FloatArray, h: FloatArray) -> FloatArray:
     return np.where(y <= 0.5, np.log(y / h), upper)
 
 
-GAUSSIAN = Family("mu", Gaussian, _gaussian_inverse, _gaussian_limit)
-LAPLACE = Family("laplace", Laplace, _laplace_inverse, _laplace_limit)
+GAUSSIAN = Family("mu", Gaussian, gaussian_inverse, gaussian_limit)
+LAPLACE = Family("laplace", Laplace, laplace_inverse, _laplace_limit)
 
 
 def approx(delta: float) -> Family:
     """(ε, δ)-DP with the given δ, by ε."""
 
-    def inverse(epsilon: FloatArray, y: FloatArray) -> FloatArray:
-        steep = 1 - delta - np.exp(np.minimum(epsilon, _LARGEST_EXPONENT)) * (1 - y)
-        return np.maximum(0.0, np.maximum(steep, np.exp(-epsilon) * (y - delta)))
-
     def limit(y: FloatArray, h: FloatArray) -> FloatArray:
         flat = np.log(np.maximum(y - delta, 0.0) / h)
         return np.maximum(flat, np.log(np.maximum(1 - delta - h, 0.0) / (1 - y)))
 
-    return Family("epsilon", lambda epsilon: ApproxDP(epsilon, delta), inverse, limit)
+    return Family("epsilon", lambda epsilon: ApproxDP(epsilon, delta), partial(approx_dp_inverse, delta), limit)
 
 
 def _family_of(trade_off: TradeOffFunction) -> tuple[Family, float]:
@@ -164,36 +160,9 @@ def _with_checks(family: Family) -> Family:
 
 
 def _scalar_inverse(trade_off: TradeOffFunction, tau: float) -> Callable[[float], float]:
-    """f̄_τ⁻¹ for one Python float in (0, 1), which is a tenth of the time of arrays of shape (1,)."""
-    plain = _plain_inverse(trade_off)
+    """f̄_τ⁻¹ for one Python float in (0, 1)."""
+    plain = float_inverse(trade_off)
     return plain if tau == 0 else lambda y: max(0.0, plain(y) - tau)
-
-
-def _plain_inverse(trade_off: TradeOffFunction) -> Callable[[float], float]:
-    match trade_off:
-        case Gaussian(mu):
-            quantile, erfc, scale = NormalDist().inv_cdf, math.erfc, math.sqrt(0.5)
-            return lambda y: 0.5 * erfc(scale * (mu - quantile(y)))
-        case Laplace(mu):
-            shrink, grow = math.exp(-mu), math.exp(min(mu, _LARGEST_EXPONENT))
-
-            def laplace(y: float) -> float:
-                if y <= 0.5:
-                    return shrink * y
-                return shrink / (4 * (1 - y)) if 1 - y > shrink / 2 else 1 - grow * (1 - y)
-
-            return laplace
-        case ApproxDP(epsilon, delta):
-            shrink, grow = math.exp(-epsilon), math.exp(min(epsilon, _LARGEST_EXPONENT))
-            most = 1 - delta
-
-            def approx_dp(y: float) -> float:
-                steep, flat = most - grow * (1 - y), shrink * (y - delta)
-                larger = steep if steep > flat else flat
-                return larger if larger > 0 else 0.0
-
-            return approx_dp
-    return lambda y: float(trade_off.inverse(y))
 
 
 # The recursion --------------------------------------------------------------------------------------------------------

@@ -26,7 +26,13 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Input that cannot be used; the message is one sentence fit to be shown to the user as it is."""
+    """Input that cannot be used; the message is one sentence fit to be shown to the user as it is.
+
+    >>> bdp.ErrorCounts(11, 10, 0, 10)
+    Traceback (most recent call last):
+        ...
+    bayes_dp.checks.InputError: false_positives[0] must be a whole number from 0 to negatives = 10, not 11
+    """
 
 
 def numbers(

@@ -55,7 +55,12 @@ __all__ = [
 
 
 def fold(alpha: ArrayLike, beta: ArrayLike) -> tuple[Floats, Floats]:
-    """The image of each point with α ≤ β and α + β ≤ 1; every region here looks the same from all four images."""
+    """The image of each point with α ≤ β and α + β ≤ 1; every region here looks the same from all four images.
+
+    >>> a, b = bdp.region.fold([0.2, 0.7], [0.1, 0.9])
+    >>> print(a.round(9), b.round(9))
+    [0.1 0.1] [0.2 0.3]
+    """
     return _fold(*arrays(alpha=alpha, beta=beta))
 
 
@@ -66,7 +71,14 @@ def _fold(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
 
 
 def images(alpha: ArrayLike, beta: ArrayLike) -> Floats:
-    """The four images (α,β), (β,α), (1−α,1−β), (1−β,1−α) of each point: shape (..., 4, 2)."""
+    """The four images (α,β), (β,α), (1−α,1−β), (1−β,1−α) of each point: shape (..., 4, 2).
+
+    >>> print(bdp.region.images(0.1, 0.2).round(9))
+    [[0.1 0.2]
+     [0.2 0.1]
+     [0.9 0.8]
+     [0.8 0.9]]
+    """
     alpha, beta = np.broadcast_arrays(*arrays(alpha=alpha, beta=beta))
     first = np.stack((alpha, beta, 1 - alpha, 1 - beta), axis=-1)
     second = np.stack((beta, alpha, 1 - beta, 1 - alpha), axis=-1)
@@ -74,20 +86,34 @@ def images(alpha: ArrayLike, beta: ArrayLike) -> Floats:
 
 
 def contains(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Bools:
-    """Whether (α, β) lies in R(ε, δ), boundary included."""
+    """Whether (α, β) lies in R(ε, δ), boundary included.
+
+    >>> bdp.region.contains([0.25, 0.2], [0.25, 0.2], 1.0986123, 0.0)  # log 3 allows α = β = 1/4, but not less
+    array([ True, False])
+    """
     alpha, beta, epsilon, delta = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta)
     return _contains(*_fold(alpha, beta), epsilon, delta)
 
 
 def in_layer(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Bools:
-    """Whether (α, β) lies in R_s(ε, δ) = R(ε, δ) \\ R(sε, sδ)."""
+    """Whether (α, β) lies in R_s(ε, δ) = R(ε, δ) \\ R(sε, sδ).
+
+    >>> bdp.region.in_layer([0.3, 0.4], [0.3, 0.4], 1.0, 0.0, 0.5)  # (0.4, 0.4) is in R(0.5, 0)
+    array([ True, False])
+    """
     alpha, beta, epsilon, delta, s = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta, strength=strength)
     point = _fold(alpha, beta)
     return _contains(*point, epsilon, delta) & ~_contains(*point, s * epsilon, s * delta)
 
 
 def level(alpha: ArrayLike, beta: ArrayLike, delta: ArrayLike) -> Floats:
-    """Least ε ≥ 0 with (α, β) ∈ R(ε, δ), infinite if there is none: max(0, log((1 − δ − β)/α)) for the folded point."""
+    """Least ε ≥ 0 with (α, β) ∈ R(ε, δ), infinite if there is none: max(0, log((1 − δ − β)/α)) for the folded point.
+
+    >>> round(float(bdp.region.level(0.1, 0.2, 0.0)), 4)  # log(0.8/0.1)
+    2.0794
+    >>> bdp.region.level([0.0, 0.5], [0.2, 0.5], 0.0)
+    array([inf,  0.])
+    """
     alpha, beta, delta = arrays(alpha=alpha, beta=beta, delta=delta)
     alpha, beta = _fold(alpha, beta)
     gap = 1 - delta - beta
@@ -103,6 +129,11 @@ def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta:
 
     It solves e^{sε} α + sδ = 1 − β for the folded point. It is 0 on the line α + β = 1 (which is R(0, 0)), 1 on the
     boundary of R(ε, δ) and outside; at δ = 0 it is level/ε.
+
+    >>> round(float(bdp.region.strength_level(0.3, 0.3, 1.0, 0.0)), 4)  # level/ε at δ = 0
+    0.8473
+    >>> float(bdp.region.strength_level(0.5, 0.5, 1.0, 0.1))  # guessing has no strength
+    0.0
     """
     alpha, beta, epsilon, delta = arrays(alpha=alpha, beta=beta, epsilon=epsilon, delta=delta)
     alpha, beta = _fold(alpha, beta)
@@ -118,43 +149,78 @@ def strength_level(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta:
 
 
 def corner(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """x = (1 − δ)/(1 + e^ε), where the lower boundary meets the diagonal."""
+    """x = (1 − δ)/(1 + e^ε), where the lower boundary meets the diagonal.
+
+    >>> round(float(bdp.region.corner(np.log(3), 0.0)), 9)  # the best attack errs at α = β = 1/4
+    0.25
+    """
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return (1 - delta) * _q(epsilon)
 
 
 def area(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """|R(ε, δ)| = 1 − 2(1 − δ)²/(1 + e^ε) = δ(2 − δ) + (1 − δ)² tanh(ε/2)."""
+    """|R(ε, δ)| = 1 − 2(1 − δ)²/(1 + e^ε) = δ(2 − δ) + (1 − δ)² tanh(ε/2).
+
+    >>> print(bdp.region.area([0.0, 1.0, 800.0], 0.0).round(4))  # from the line α + β = 1 to the whole square
+    [0.     0.4621 1.    ]
+    """
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return delta * (2 - delta) + (1 - delta) ** 2 * np.tanh(epsilon / 2)
 
 
 def log_area(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """log |R(ε, δ)|; −∞ at ε = δ = 0."""
+    """log |R(ε, δ)|; −∞ at ε = δ = 0.
+
+    >>> print(bdp.region.log_area([0.0, 1e-300, 800.0], 0.0).round(2))
+    [   -inf -691.47    0.  ]
+    """
     with np.errstate(divide="ignore"):
         return np.log(area(epsilon, delta))
 
 
 def layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Floats:
-    """|R_s(ε, δ)| = 2 [(1 − sδ)²/(1 + e^{sε}) − (1 − δ)²/(1 + e^ε)]."""
+    """|R_s(ε, δ)| = 2 [(1 − sδ)²/(1 + e^{sε}) − (1 − δ)²/(1 + e^ε)].
+
+    >>> layer, inner = bdp.region.layer_area(1.0, 0.1, 0.5), bdp.region.area(0.5, 0.05)
+    >>> bool(np.isclose(layer + inner, bdp.region.area(1.0, 0.1)))
+    True
+    """
     epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return (1 - s) * _q(s * epsilon) * _area_rate(epsilon, delta, s)
 
 
 def log_layer_area(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Floats:
-    """log |R_s(ε, δ)|, also where the area is below the smallest float; −∞ at ε = δ = 0."""
+    """log |R_s(ε, δ)|, also where the area is below the smallest float; −∞ at ε = δ = 0.
+
+    >>> round(float(bdp.region.log_layer_area(800.0, 0.0, 0.9995)), 1)  # the area itself is 0 in floating point
+    -800.0
+    """
     epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return np.log1p(-s) + _log_area_rate(epsilon, delta, s)
 
 
 def log_boundary_area(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """log of lim_{s→1} |R_s(ε, δ)|/(1 − s) = log [2(1 − δ) (2δ + (1 − δ) ε/(1 + e^{−ε}))/(1 + e^ε)]."""
+    """log of lim_{s→1} |R_s(ε, δ)|/(1 − s) = log [2(1 − δ) (2δ + (1 − δ) ε/(1 + e^{−ε}))/(1 + e^ε)].
+
+    >>> s = 1 - 1e-6
+    >>> print(np.round(bdp.region.log_layer_area(1.0, 0.1, s) - np.log(1 - s), 4))
+    -0.8787
+    >>> print(np.round(bdp.region.log_boundary_area(1.0, 0.1), 4))
+    -0.8787
+    """
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return _log_area_rate(epsilon, delta, np.ones(()))
 
 
 def quadrilateral(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Floats:
-    """Vertices (0, 1−δ), (0, 1−sδ), (x_s, x_s), (x, x) of the first image of R_s(ε, δ): shape (..., 4, 2)."""
+    """Vertices (0, 1−δ), (0, 1−sδ), (x_s, x_s), (x, x) of the first image of R_s(ε, δ): shape (..., 4, 2).
+
+    >>> print(bdp.region.quadrilateral(np.log(3), 0.0, 0.5).round(4))
+    [[0.    1.   ]
+     [0.    1.   ]
+     [0.366 0.366]
+     [0.25  0.25 ]]
+    """
     epsilon, delta, s = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta, strength=strength))
     inner, outer = (1 - s * delta) * _q(s * epsilon), (1 - delta) * _q(epsilon)
     alpha = np.stack((np.zeros_like(inner), np.zeros_like(inner), inner, outer), axis=-1)
@@ -168,7 +234,12 @@ def quadrilateral(epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> 
 def layer_map(
     u: ArrayLike, v: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
-    """(α, β, log Jacobian) of the bilinear map from (u, v) ∈ [0, 1]² onto the first quadrilateral, see the top."""
+    """(α, β, log Jacobian) of the bilinear map from (u, v) ∈ [0, 1]² onto the first quadrilateral, see the top.
+
+    >>> a, b, log_jacobian = bdp.region.layer_map([0.0, 0.5], [0.0, 0.5], 1.0, 0.0, 0.5)
+    >>> print(a.round(4), b.round(4), bdp.region.in_layer(a[1], b[1], 1.0, 0.0, 0.5))
+    [0.     0.1616] [1.     0.6616] True
+    """
     u, v, epsilon, delta, s = arrays(u=u, v=v, epsilon=epsilon, delta=delta, strength=strength)
     inner, outer, drop = _edges(epsilon, delta, s)
     width = v * drop * (1 - delta + delta * (1 - s) * (1 - u)) + (1 - v) * delta * ((1 - u) * inner + u * outer)
@@ -182,6 +253,12 @@ def cubature(epsilon: float, delta: float, strength: float, order: int) -> tuple
 
     Gauss–Legendre in the bilinear coordinates of each quadrilateral: exact for polynomials in (α, β) of total degree
     up to 2 order − 2.
+
+    >>> points, weights = bdp.region.cubature(1.0, 0.1, 0.5, order=3)
+    >>> points.shape, weights.shape
+    ((36, 2), (36,))
+    >>> bool(np.isclose(weights.sum(), bdp.region.layer_area(1.0, 0.1, 0.5)))
+    True
     """
     epsilon, delta = one_number("epsilon", epsilon, 0.0), one_number("delta", delta)
     strength = one_number("strength", strength)
@@ -199,7 +276,12 @@ def sample(
     size: int | tuple[int, ...],
     rng: np.random.Generator,
 ) -> Floats:
-    """Exact uniform draws from R_s(ε, δ), shape (*size, 2); parameters broadcast to `size` as in NumPy's samplers."""
+    """Exact uniform draws from R_s(ε, δ), shape (*size, 2); parameters broadcast to `size` as in NumPy's samplers.
+
+    >>> points = bdp.region.sample(1.0, 0.0, 0.5, 1000, np.random.default_rng(0))
+    >>> points.shape, bool(bdp.region.in_layer(*points.T, 1.0, 0.0, 0.5).all())
+    ((1000, 2), True)
+    """
     epsilon, delta, s = arrays(epsilon=epsilon, delta=delta, strength=strength)
     return _sample(epsilon, delta, s, size, rng)
 
@@ -210,6 +292,10 @@ def sample_boundary(
     """Draws from the limit of the uniform law on R_s(ε, δ) as s → 1: on the boundary of R(ε, δ), shape (*size, 2).
 
     The density along the boundary is proportional to the layer's local width.
+
+    >>> points = bdp.region.sample_boundary(1.0, 0.0, 1000, np.random.default_rng(0))
+    >>> bool(np.allclose(bdp.region.level(*points.T, 0.0), 1.0))  # all on the boundary of R(1, 0)
+    True
     """
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return _sample(epsilon, delta, np.ones(()), size, rng)

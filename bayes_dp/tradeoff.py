@@ -122,18 +122,32 @@ def scalar(value: Any) -> Floats:
 
 
 def log_delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
-    """log of `delta_from_mu`, also where δ itself is below the smallest float."""
+    """log of `delta_from_mu`, also where δ itself is below the smallest float.
+
+    >>> round(float(bdp.tradeoff.log_delta_from_mu(1.0, 50.0)), 2)
+    -1233.87
+    """
     return _log_delta_from_mu(*arrays(mu=mu, epsilon=epsilon))
 
 
 def delta_from_mu(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
-    """δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), the privacy profile of μ-GDP ([BW] Theorem 8; [DRS] Corollary 2.13)."""
+    """δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), the privacy profile of μ-GDP ([BW] Theorem 8; [DRS] Corollary 2.13).
+
+    >>> print(bdp.tradeoff.delta_from_mu(1.0, [0.0, 1.0, 2.0, 4.0]).round(5))
+    [3.8292e-01 1.2694e-01 2.0920e-02 5.0000e-05]
+    >>> round(float(bdp.tradeoff.epsilon_from_mu(1.0, bdp.tradeoff.delta_from_mu(1.0, 2.0))), 9)
+    2.0
+    """
     with np.errstate(under="ignore"):
         return np.exp(log_delta_from_mu(mu, epsilon))
 
 
 def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> Floats:
-    """Least ε ≥ 0 for which μ-GDP implies (ε, δ)-DP: the inverse in ε of `delta_from_mu`; infinite at δ = 0 < μ."""
+    """Least ε ≥ 0 for which μ-GDP implies (ε, δ)-DP: the inverse in ε of `delta_from_mu`; infinite at δ = 0 < μ.
+
+    >>> print(bdp.tradeoff.epsilon_from_mu(1.0, [1e-2, 1e-5, 0.0]).round(3))
+    [2.318 4.377   inf]
+    """
     mu, delta = np.broadcast_arrays(*arrays(mu=mu, delta=delta))
     with np.errstate(divide="ignore", over="ignore"):
         goal = np.log(delta)
@@ -143,7 +157,13 @@ def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> Floats:
 
 
 def mu_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """The μ whose GDP curve passes through (ε, δ), the inverse in μ of `delta_from_mu`; infinite at δ = 1."""
+    """The μ whose GDP curve passes through (ε, δ), the inverse in μ of `delta_from_mu`; infinite at δ = 1.
+
+    >>> round(float(bdp.tradeoff.mu_from_epsilon(1.0, 1e-5)), 4)
+    0.2681
+    >>> round(float(bdp.tradeoff.epsilon_from_mu(bdp.tradeoff.mu_from_epsilon(1.0, 1e-5), 1e-5)), 9)
+    1.0
+    """
     epsilon, delta = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta))
     with np.errstate(divide="ignore"):
         goal = np.log(delta)
@@ -153,12 +173,22 @@ def mu_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
 
 
 def advantage_from_mu(mu: ArrayLike) -> Floats:
-    """2Φ(μ/2) − 1, the largest TPR − FPR under μ-GDP (`delta_from_mu` at ε = 0)."""
+    """2Φ(μ/2) − 1, the largest TPR − FPR under μ-GDP (`delta_from_mu` at ε = 0).
+
+    >>> print(bdp.tradeoff.advantage_from_mu([0.0, 1.0, 4.0]).round(4))
+    [0.     0.3829 0.9545]
+    """
     return scalar(special.erf(nonnegative("mu", mu) / math.sqrt(8)))
 
 
 def mu_from_advantage(advantage: ArrayLike) -> Floats:
-    """2Φ^{-1}((1 + advantage)/2), the inverse of `advantage_from_mu`; infinite at 1."""
+    """2Φ^{-1}((1 + advantage)/2), the inverse of `advantage_from_mu`; infinite at 1.
+
+    >>> bdp.tradeoff.mu_from_advantage([0.0, 1.0])
+    array([ 0., inf])
+    >>> round(float(bdp.tradeoff.advantage_from_mu(bdp.tradeoff.mu_from_advantage(0.3))), 9)
+    0.3
+    """
     return scalar(math.sqrt(8) * special.erfinv(fraction("advantage", advantage)))
 
 
@@ -199,13 +229,25 @@ def _mills_slope(x: Floats) -> Floats:
 
 
 def advantage_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """(e^ε − 1 + 2δ)/(e^ε + 1) = δ + (1 − δ) tanh(ε/2), the largest TPR − FPR under (ε, δ)-DP ([KOV] Theorem 2.1)."""
+    """(e^ε − 1 + 2δ)/(e^ε + 1) = δ + (1 − δ) tanh(ε/2), the largest TPR − FPR under (ε, δ)-DP ([KOV] Theorem 2.1).
+
+    >>> round(float(bdp.tradeoff.advantage_from_epsilon(1.0, 0.0)), 4)
+    0.4621
+    >>> bdp.tradeoff.advantage_from_epsilon(0.0, [0.0, 0.1])  # at ε = 0 it is δ
+    array([0. , 0.1])
+    """
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     return delta + (1 - delta) * np.tanh(epsilon / 2)
 
 
 def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> Floats:
-    """Least ε ≥ 0 whose (ε, δ)-DP allows this advantage: log((1 + advantage − 2δ)/(1 − advantage)), 0 below δ."""
+    """Least ε ≥ 0 whose (ε, δ)-DP allows this advantage: log((1 + advantage − 2δ)/(1 − advantage)), 0 below δ.
+
+    >>> round(float(bdp.tradeoff.epsilon_from_advantage(0.5, 0.0)), 4)  # log 3
+    1.0986
+    >>> float(bdp.tradeoff.epsilon_from_advantage(0.1, 0.2))  # δ alone allows it
+    0.0
+    """
     advantage, delta = np.broadcast_arrays(*arrays(advantage=advantage, delta=delta))
     excess = np.maximum(advantage - delta, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # advantage 1: infinite, or 0/0 when δ = 1 too
@@ -214,32 +256,58 @@ def epsilon_from_advantage(advantage: ArrayLike, delta: ArrayLike) -> Floats:
 
 
 def delta_from_laplace(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
-    """max(0, 1 − e^{(ε − μ)/2}), the profile of the Laplace mechanism, μ = sensitivity/scale ([BBG] Theorem 3)."""
+    """max(0, 1 − e^{(ε − μ)/2}), the profile of the Laplace mechanism, μ = sensitivity/scale ([BBG] Theorem 3).
+
+    >>> print(bdp.tradeoff.delta_from_laplace(1.0, [0.0, 0.5, 2.0]).round(4))  # 0 from ε = μ on
+    [ 0.3935  0.2212 -0.    ]
+    """
     mu, epsilon = arrays(mu=mu, epsilon=epsilon)
     return np.maximum(0.0, -np.expm1(np.minimum(epsilon - mu, 0.0) / 2))
 
 
 def epsilon_from_laplace(mu: ArrayLike, delta: ArrayLike) -> Floats:
-    """max(0, μ + 2 log(1 − δ)), the inverse in ε of `delta_from_laplace`."""
+    """max(0, μ + 2 log(1 − δ)), the inverse in ε of `delta_from_laplace`.
+
+    >>> print(bdp.tradeoff.epsilon_from_laplace(1.0, [0.0, 0.1, 0.5]).round(4))
+    [1.     0.7893 0.    ]
+    """
     mu, delta = arrays(mu=mu, delta=delta)
     with np.errstate(divide="ignore"):
         return scalar(np.maximum(0.0, mu + 2 * np.log1p(-delta)))
 
 
 def laplace_from_epsilon(epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """ε − 2 log(1 − δ), the largest Laplace μ that is (ε, δ)-DP; infinite at δ = 1."""
+    """ε − 2 log(1 − δ), the largest Laplace μ that is (ε, δ)-DP; infinite at δ = 1.
+
+    >>> float(bdp.tradeoff.laplace_from_epsilon(1.0, 0.0))
+    1.0
+    >>> round(float(bdp.tradeoff.laplace_from_epsilon(1.0, 0.1)), 4)  # a δ leaves room for more
+    1.2107
+    """
     epsilon, delta = arrays(epsilon=epsilon, delta=delta)
     with np.errstate(divide="ignore"):
         return scalar(epsilon - 2 * np.log1p(-delta))
 
 
 def advantage_from_laplace(mu: ArrayLike) -> Floats:
-    """1 − e^{−μ/2}, the largest TPR − FPR against the Laplace mechanism."""
+    """1 − e^{−μ/2}, the largest TPR − FPR against the Laplace mechanism.
+
+    >>> round(float(bdp.tradeoff.advantage_from_laplace(1.0)), 4)
+    0.3935
+    >>> round(float(bdp.tradeoff.advantage_from_epsilon(1.0, 0.0)), 4)  # what (1, 0)-DP would allow
+    0.4621
+    """
     return -np.expm1(-nonnegative("mu", mu) / 2)
 
 
 def laplace_from_advantage(advantage: ArrayLike) -> Floats:
-    """−2 log(1 − advantage), the inverse of `advantage_from_laplace`; infinite at 1."""
+    """−2 log(1 − advantage), the inverse of `advantage_from_laplace`; infinite at 1.
+
+    >>> bdp.tradeoff.laplace_from_advantage([0.0, 1.0])
+    array([ 0., inf])
+    >>> round(float(bdp.tradeoff.advantage_from_laplace(bdp.tradeoff.laplace_from_advantage(0.3))), 9)
+    0.3
+    """
     with np.errstate(divide="ignore"):
         return -2 * np.log1p(-fraction("advantage", advantage))
 
@@ -248,12 +316,20 @@ def laplace_from_advantage(advantage: ArrayLike) -> Floats:
 
 
 def compose_gaussian(mu: ArrayLike) -> float:
-    """√(Σ μ²): the composition of μ_1-, …, μ_k-GDP mechanisms is exactly GDP with this parameter ([DRS] 3)."""
+    """√(Σ μ²): the composition of μ_1-, …, μ_k-GDP mechanisms is exactly GDP with this parameter ([DRS] 3).
+
+    >>> bdp.tradeoff.compose_gaussian([3.0, 4.0])
+    5.0
+    """
     return math.hypot(*nonnegative("mu", mu).ravel())
 
 
 def compose_basic(epsilon: ArrayLike, delta: ArrayLike) -> tuple[float, float]:
-    """(Σ ε, min(1, Σ δ)) over the given mechanisms: always valid, seldom tight."""
+    """(Σ ε, min(1, Σ δ)) over the given mechanisms: always valid, seldom tight.
+
+    >>> bdp.tradeoff.compose_basic([0.5] * 4, [0.25] * 4)
+    (2.0, 1.0)
+    """
     epsilon, delta = np.broadcast_arrays(*arrays(epsilon=epsilon, delta=delta))
     return float(epsilon.sum()), min(1.0, float(delta.sum()))
 
@@ -263,6 +339,9 @@ def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon:
 
     1 − δ_total = (1 − δ)^k (1 − Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{total + lε}) / (1 + e^ε)^k): [KOV] Theorem 3.3,
     whose points are total = (k − 2i) ε; between them this is the profile of the same worst-case pair. k is one number.
+
+    >>> print(bdp.tradeoff.compose_optimal(0.1, 0.0, 100, [10.0, 5.0, 3.0]).round(5))  # `compose_basic` gives ε = 10
+    [0.      0.      0.00136]
     """
     k = whole_number("k", k, 1)
     wrong = np.arange(k + 1.0)
@@ -280,7 +359,12 @@ def compose_optimal(epsilon: ArrayLike, delta: ArrayLike, k: int, total_epsilon:
 
 
 class TradeOffFunction(Protocol):
-    """What every trade-off function offers; arrays of any shape in, the same shape out."""
+    """What every trade-off function offers; arrays of any shape in, the same shape out.
+
+    >>> f = bdp.tradeoff.Gaussian(1.0)  # one of them; all have the same methods
+    >>> float(f.inverse(f(0.3)).round(9)), round(float(f.delta_at(f.epsilon_at(1e-5))), 9)
+    (0.070025721, 1e-05)
+    """
 
     def __call__(self, alpha: ArrayLike) -> Floats: ...
     def inverse(self, y: ArrayLike) -> Floats: ...
@@ -292,14 +376,27 @@ class TradeOffFunction(Protocol):
 
 
 def approx_dp(alpha: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Floats:
-    """f_{ε,δ}(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)), that of (ε, δ)-DP ([DRS] Proposition 2.5)."""
+    """f_{ε,δ}(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)), that of (ε, δ)-DP ([DRS] Proposition 2.5).
+
+    >>> float(bdp.tradeoff.approx_dp(0.05, np.log(3), 0.0))  # a true positive rate of 0.15, three times 0.05
+    0.85
+    >>> bdp.tradeoff.approx_dp([0.0, 1.0], 1.0, 0.1)
+    array([0.9, 0. ])
+    """
     alpha, epsilon, delta = arrays(alpha=alpha, epsilon=epsilon, delta=delta)
     return _approx_dp(alpha, 1 - alpha, epsilon, delta)
 
 
 @dataclass(frozen=True)
 class ApproxDP(TradeOffFunction):
-    """(ε, δ)-differential privacy as a trade-off function, see `approx_dp`."""
+    """(ε, δ)-differential privacy as a trade-off function, see `approx_dp`.
+
+    >>> f = bdp.tradeoff.ApproxDP(1.0, 0.1)
+    >>> print(f([0.0, 0.5]).round(4))
+    [0.9    0.1472]
+    >>> print(f.delta_at([0.0, 1.0]).round(4), round(f.epsilon_at(0.1), 6))
+    [0.5159 0.1   ] 1.0
+    """
 
     epsilon: float
     delta: float = 0.0
@@ -330,7 +427,14 @@ class ApproxDP(TradeOffFunction):
 
 @dataclass(frozen=True)
 class Gaussian(TradeOffFunction):
-    """μ-Gaussian differential privacy: f(α) = Φ(Φ^{-1}(1 − α) − μ) ([DRS] 2.2)."""
+    """μ-Gaussian differential privacy: f(α) = Φ(Φ^{-1}(1 − α) − μ) ([DRS] 2.2).
+
+    >>> f = bdp.tradeoff.Gaussian(1.0)
+    >>> print(f([0.0, 0.05, 0.5]).round(4))
+    [1.     0.7405 0.1587]
+    >>> round(float(f.advantage()), 4), round(float(f.epsilon_at(1e-5)), 3)
+    (0.3829, 4.377)
+    """
 
     mu: float
 
@@ -355,6 +459,12 @@ class Laplace(TradeOffFunction):
     """The Laplace mechanism: most powerful test of Lap(0, 1) against Lap(μ, 1), μ = sensitivity/scale, its pure ε.
 
     f(α) = 1 − e^μ α for α < e^{−μ}/2, e^{−μ}/(4α) up to α = 1/2, e^{−μ}(1 − α) above.
+
+    >>> f = bdp.tradeoff.Laplace(1.0)
+    >>> print(f([0.05, 0.25, 0.9]).round(4))
+    [0.8641 0.3679 0.0368]
+    >>> float(f.epsilon_at(0.0))  # μ is its pure ε
+    1.0
     """
 
     mu: float
@@ -384,6 +494,12 @@ class TradeOff(TradeOffFunction):
     the other order the inverse of f holds. So where f is not symmetric, what holds in both orders is the largest convex
     function below f and its inverse, whose δ(ε) is the larger of their two. Audits refuse what is not symmetric
     (`require_symmetric`). Absolute accuracy is about 1e-15.
+
+    >>> f = bdp.tradeoff.TradeOff(lambda a: (1 - np.sqrt(a)) ** 2)
+    >>> print(f([0.0, 0.25, 1.0]), round(float(f.advantage()), 4))
+    [1.   0.25 0.  ] 0.5
+    >>> print(f.delta_at([0.0, 1.0]).round(4))
+    [0.5    0.2689]
     """
 
     function: Callable[[Floats], Any]
@@ -444,6 +560,13 @@ def require_symmetric(f: TradeOffFunction) -> None:
 
     On a grid, f(α) and the least x with f(x) ≤ α must agree to 1e-9, or f(f(α)) and α, as where f is steep its inverse
     is flat. The function's own `inverse` must give that x.
+
+    >>> bdp.tradeoff.require_symmetric(bdp.tradeoff.Gaussian(1.0))
+    >>> try:
+    ...     bdp.tradeoff.require_symmetric(bdp.tradeoff.TradeOff(lambda a: np.maximum(0, 1 - 2 * a)))
+    ... except bdp.InputError as error:
+    ...     print(error)
+    an audit needs a symmetric trade-off function, but f(0.5) = 0 and its inverse is 0.25 there: ...
     """
     if not callable(f) or not hasattr(f, "inverse") or isinstance(f, type):
         raise InputError(f"f must be a trade-off function, not {show(f)}")

@@ -38,6 +38,12 @@ def call_members(
 
     `choice`, `sides` and `seed` are as for `scores.guess`. `aware` ranks as above and not by the scores alone; without
     `directional` every guess is taken to go with its propensity, as in the paper.
+
+    >>> table = bdp.GuessTable([0.0, 1.0, 5.0, 6.0], [False, False, True, True], [0.4, 0.6, 0.5, 0.5])
+    >>> guesses = bdp.attacks.call_members(table, 2)
+    >>> rows, called = guesses.guessed(0)
+    >>> rows, called, guesses.correct
+    (array([0, 3]), array([False,  True]), array([2]))
     """
     if not isinstance(table, GuessTable):
         raise InputError(f"table must be a GuessTable, not {type(table).__name__}")

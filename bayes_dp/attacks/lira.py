@@ -253,6 +253,12 @@ def measure(table: LossTable, target_fpr: ArrayLike, shadows: LossTable | Sequen
     shadow runs for each run: for that, give a list of N0 + N1 tables, first those for the runs without the example.
 
     For one number `target_fpr` above 0 and below 1 the answer is an `ErrorCounts`, for several it is a `Curve`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> runs, shadows = (bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000))) for _ in range(2))
+    >>> counts = bdp.attacks.measure(runs, 0.1, shadows)
+    >>> counts.false_positives / counts.negatives, counts.false_negatives / counts.positives
+    (array([0.086]), array([0.25]))
     """
     _must_be_a_table("table", table)
     targets = _targets(target_fpr)
@@ -284,6 +290,13 @@ def measure_fast(table: LossTable, target_fpr: ArrayLike) -> ErrorCounts | Curve
     Needs at least 3 runs of each base without the example and 3 with it. The errors are correlated, because the runs
     share their shadow runs. For one number `target_fpr` above 0 and below 1 the answer is an `ErrorCounts`, for several
     it is a `Curve`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> table = bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000)))
+    >>> curve = bdp.attacks.measure_fast(table, [0.01, 0.1])
+    >>> counts = curve.at(0.1)
+    >>> counts.false_positives / counts.negatives, counts.design
+    (array([0.087]), 'cross_fed')
     """
     _must_be_a_table("table", table)
     targets = _targets(target_fpr)
@@ -333,6 +346,12 @@ def choose_target(
     cross-fed, and the α* of the highest `score` is taken, as in `Curve.best`. Then the pilot runs are the shadow runs
     by which the others are tested. So the fits and α*, which is one for all bases, depend on the pilot only. Given the
     pilot, the tests of the others are fixed in advance and independent: the design of the counts is "repeated".
+
+    >>> rng = np.random.default_rng(0)
+    >>> table = bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000)))
+    >>> found = bdp.attacks.choose_target(table, [0.01, 0.1, 0.2])
+    >>> found.target_fpr, found.counts
+    (0.2, ErrorCounts: 1 base, 500 + 500 challenges, design "repeated")
     """
     _must_be_a_table("table", table)
     targets = _targets(grid, "grid")

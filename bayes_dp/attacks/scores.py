@@ -45,7 +45,11 @@ _FEWEST = 10  # guesses, of the numbers that are tried when none are given
 
 @dataclass(frozen=True)
 class Fixed:
-    """n guesses, at least 1, decided before looking."""
+    """n guesses, at least 1, decided before looking.
+
+    >>> bdp.attacks.Fixed(100).numbers_for(1000)
+    (100,)
+    """
 
     n: int
 
@@ -84,6 +88,11 @@ class Bonferroni(_Several):
     """The best of k different numbers of guesses, each judged at error probability p/k.
 
     Without `numbers` these are m, m // 2, m // 4, … down to 10, for m examples.
+
+    >>> bdp.attacks.Bonferroni().numbers_for(100)
+    (12, 25, 50, 100)
+    >>> bdp.attacks.Bonferroni([10, 20]).numbers_for(100)
+    (10, 20)
     """
 
 
@@ -92,6 +101,9 @@ class Uncorrected(_Several):
     """The best of k different numbers of guesses, each judged at error probability p: not valid for k > 1.
 
     Without `numbers` these are m, m // 2, m // 4, … down to 10, for m examples.
+
+    >>> bdp.attacks.Uncorrected([10, 20]).numbers_for(100)
+    (10, 20)
     """
 
 
@@ -104,6 +116,11 @@ class Split(_Several):
     round(n · (1 − fraction)) on the part that is kept, in both at least 1 and at most the examples of the part. So the
     same share of the examples is guessed everywhere. Without `numbers` these are m, m // 2, m // 4, … down to 10, for
     m examples.
+
+    >>> table = bdp.GuessTable(np.arange(100), np.arange(100) >= 50)
+    >>> guesses = bdp.attacks.guess(table, bdp.attacks.Split([20]))
+    >>> guesses.pilot.examples, guesses.pilot.made, guesses.examples, guesses.made
+    (50, array([10]), 50, array([10]))
     """
 
     fraction: float = 0.5
@@ -127,6 +144,12 @@ def guess(table: GuessTable, choice: NumberOfGuesses | int, sides: Sides = "both
     `Fixed(n)`. `seed` is that of the coin between equal scores.
 
     `Guesses` are for examples that were members by fair coins, so propensities other than 1/2 are refused.
+
+    >>> table = bdp.GuessTable([0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [False, False, True, False, True, True])
+    >>> bdp.attacks.guess(table, 4).correct  # 0.9 and 0.8 are called members, 0.1 and 0.2 non-members
+    array([4])
+    >>> bdp.attacks.guess(table, 3, sides="members").correct  # 0.9, 0.8 and 0.7
+    array([2])
     """
     require_fair(table)
     return guess_extremes(table, choice, sides, seed, table.cautions())

@@ -176,6 +176,12 @@ def compositional(
     η is the `overlap`, δ_DS the `shift_delta`. For the family "gaussian" a δ is not needed; if there is one, the bound
     is on ε at this δ. From a table of scores the guesses are made with `choice`, `sides` and `seed`, as for `one_run`;
     its propensities, if it has any, must lie in [η, 1−η] unless there is a `shift_delta`.
+
+    >>> guesses = bdp.Guesses(examples=1000, made=200, correct=150)
+    >>> round(bdp.audits.compositional(guesses, 1e-5, overlap=0.5).value, 4)  # fair coins: the one-run bound
+    0.82
+    >>> round(bdp.audits.compositional(guesses, 1e-5, overlap=0.4).value, 4)  # log(0.6/0.4) less
+    0.4145
     """
     if not is_one_of(family, ("approx", "gaussian")):
         raise InputError(f'family must be "approx" or "gaussian", not {show(family)}')

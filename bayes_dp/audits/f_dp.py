@@ -337,6 +337,12 @@ def f_dp(
     on ε at other δ; for Gaussian DP there is none at δ = 0. `tau` is the slack for simulated absence. Error counts are
     taken as one row, all guesses together.
     From a table of scores the guesses are made with `choice`, `sides` and `seed`, as for `one_run`.
+
+    >>> bound = bdp.audits.f_dp(bdp.Guesses(examples=1000, made=200, correct=150))
+    >>> bound.statement()
+    'mu >= 0.3395 with confidence 95% (f_dp)'
+    >>> round(bound.epsilon_at(1e-5).value, 3)
+    1.297
     """
     made = as_guesses(guesses, choice, sides, seed)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)

@@ -98,6 +98,13 @@ def clopper_pearson(
     ε ≥ max(0, log((1−δ−β̄)/ᾱ), log((1−δ−ᾱ)/β̄)) with the upper bounds ᾱ, β̄. An attack worse than chance gives 0, and a
     warning where the opposite decisions would give more. `two_sided` takes lower and upper bounds at p/4 each: all four
     hold at once, so that the lower end may use the attack or its opposite, and there is an upper end.
+
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> round(bdp.audits.clopper_pearson(counts, 1e-3).value, 4)
+    1.3895
+    >>> both = bdp.audits.clopper_pearson(counts, 1e-3, two_sided=True)
+    >>> round(both.value, 4), round(both.upper, 4)
+    (1.307, 3.0005)
     """
     return _from_rates(
         counts, delta, confidence, two_sided, "clopper-pearson", (clopper_pearson_lower, clopper_pearson_upper)
@@ -105,7 +112,14 @@ def clopper_pearson(
 
 
 def jeffreys(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sided: bool = False) -> LowerBound:
-    """Like `clopper_pearson`, with the quantiles of Beta(k+½, n−k+½): shorter, right on average, not guaranteed."""
+    """Like `clopper_pearson`, with the quantiles of Beta(k+½, n−k+½): shorter, right on average, not guaranteed.
+
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> round(bdp.audits.jeffreys(counts, 1e-3).value, 4)
+    1.4326
+    >>> round(bdp.audits.clopper_pearson(counts, 1e-3).value, 4)
+    1.3895
+    """
     return _from_rates(counts, delta, confidence, two_sided, "jeffreys", (_jeffreys_lower, _jeffreys_upper))
 
 
@@ -153,6 +167,12 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
     The variance of log((1−δ−β̂)/α̂) is about β(1−β)/(N1 (1−δ−β)²) + (1−α)/(N0 α). Half an error is added to both sides
     of both rates where a count is 0 or all. Each ratio is judged at p/2 (two-sided: p/4 at each end, of the decisions
     or, where these are worse than chance, of their opposite).
+
+    >>> bound = bdp.audits.katz(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> round(bound.value, 4), bound.valid
+    (1.4821, False)
+    >>> bound.invalid
+    'The normal approximation does not guarantee the confidence, least of all with few errors.'
     """
     delta, p = _question(counts, delta, confidence)
     two_sided = truth("two_sided", two_sided)
@@ -193,6 +213,11 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
     v is a sum of 2N independent Bernoulli variables whose probabilities have a mean of at most q = 1 − (1−δ)/(1+e^ε).
     By Hoeffding (1956), P[correct ≥ v] ≤ P[Binomial(2N, q) ≥ v] wherever v ≥ 2Nq + 1, and no union bound over δ is
     needed. The bound is the ε of the largest q with both v ≥ 2Nq + 1 and a tail of at most p.
+
+    >>> round(bdp.audits.accuracy(bdp.ErrorCounts(10, 100, 20, 100), 1e-3).value, 4)
+    1.3982
+    >>> round(float(bdp.tradeoff.epsilon_from_advantage(0.7, 1e-3)), 4)  # if the observed rates were the true ones
+    1.7334
     """
     delta, p = _question(counts, delta, confidence)
     x, n0, y, n1 = _columns(counts)
@@ -224,6 +249,10 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
     """The equal-tailed credible interval of one attack's ε, under Beta(prior, prior) on either rate (`JointBeta`).
 
     For one base only: several attacks would each have their own ε.
+
+    >>> found = bdp.audits.joint_beta(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> round(found.value, 3), round(found.upper, 3)
+    (1.544, 2.723)
     """
     delta, p = _question(counts, delta, confidence)
     one_number("delta", delta, 0.0, 1.0, high_open=True)  # at 1 no attack shows anything, and there is no law

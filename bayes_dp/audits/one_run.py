@@ -274,6 +274,12 @@ def one_run(
     `method` is one of "best", "binomial", "f_dp" and "exact", see above. Error counts, of the design "one_run", are
     taken as one row, all guesses together. From a table of scores the guesses are made by `attacks.guess` with
     `choice`, `sides` and `seed`: by default the best of several numbers, corrected for their number.
+
+    >>> guesses = bdp.Guesses(examples=1000, made=200, correct=150)
+    >>> round(bdp.audits.one_run(guesses, 1e-5).value, 4)
+    0.82
+    >>> round(bdp.audits.one_run(guesses, 1e-5, method="exact").value, 4)
+    0.8211
     """
     made = as_guesses(guesses, choice, sides, seed)
     delta = one_number("delta", delta, 0.0, 1.0)

@@ -60,6 +60,11 @@ def panoramia(
     confidence : with which c_lb and {c+ε}_lb hold, both at once.
     thresholds : an example is taken for a member from such a score on; by default every score that occurs. Each
         threshold is judged at an equal share of the error probability, so a few, chosen in advance, serve better.
+
+    >>> attack = bdp.ErrorCounts(10, 100, 20, 100, design="one_run", examples=200)
+    >>> found = bdp.audits.panoramia(attack)  # no baseline: real non-members
+    >>> found.kind, round(found.value, 3)
+    ('lower_bound', 1.508)
     """
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     gamma = one_number("gamma", gamma, 0.0, 1.0, high_open=True)

@@ -101,6 +101,13 @@ def zero_run(
     choice, sides, aware : of a table's guesses, see `attacks.call_members`; by default the best of several numbers,
         corrected for their number.
     seed : of all draws, the coins and the guesses of a table; the same seed gives the same bound.
+
+    >>> rng = np.random.default_rng(0)
+    >>> propensity = rng.uniform(0.3, 0.7, 2000)
+    >>> member = rng.random(2000) < propensity
+    >>> table = bdp.GuessTable(4 * member + rng.normal(size=2000), member, propensity)
+    >>> round(bdp.audits.zero_run(table, 1e-5).value, 3)
+    5.091
     """
     seed, directional, propensity = seed_of(seed), truth("directional", directional), trusted(propensity)
     derandomised, aware = truth("derandomised", derandomised), truth("aware", aware)

@@ -20,7 +20,11 @@ _ESS = 400.0
 
 
 class ConvergenceWarning(UserWarning):
-    """The draws may not represent the posterior."""
+    """The draws may not represent the posterior.
+
+    >>> issubclass(bdp.ConvergenceWarning, UserWarning)
+    True
+    """
 
 
 def convergence(samples: Mapping[str, Floats]) -> tuple[dict[str, Any], list[str]]:

@@ -53,6 +53,12 @@ def estimate(
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries (see `mhaar`), or chains, draws,
         warmup, target_accept (see `nuts`); and progress, whether there is a bar on standard error, by default on a
         terminal.
+
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> bdp.estimate(counts, delta=1e-3)
+    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
+    >>> bdp.estimate(counts, delta=1e-3, strength="tight")  # takes every attack to be the strongest possible
+    <Posterior of epsilon given delta=0.001: 90% interval 1.622 to 2.619>
     """
     seed = seed_of(seed)
     shared: dict[str, Any] = {

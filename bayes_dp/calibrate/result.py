@@ -23,7 +23,12 @@ __all__ = ["Row", "Simulation", "Study", "row_of"]
 
 @dataclass(frozen=True)
 class Row:
-    """How often one bound, on one mechanism, exceeds the truth."""
+    """How often one bound, on one mechanism, exceeds the truth.
+
+    >>> row = bdp.calibrate.study("wrong-pairs", repetitions=20).rows[0]
+    >>> row.audit, row.truth, row.verdict
+    ('clopper-pearson, δ = 0', 1.0, 'no claim, within p')
+    """
 
     audit: str
     mechanism: str
@@ -45,7 +50,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Study:
-    """The rows of a study; `complete` is False if it was interrupted."""
+    """The rows of a study; `complete` is False if it was interrupted.
+
+    >>> study = bdp.calibrate.study("panoramia", repetitions=20)
+    >>> study.passed, study.complete
+    (True, True)
+    >>> study.to_frame()[["mechanism", "truth", "rate"]].iloc[0].to_dict()
+    {'mechanism': 'no leak', 'truth': 0.0, 'rate': 0.05}
+    """
 
     audit: str
     repetitions: int

@@ -108,6 +108,18 @@ def compare(
     names : the methods wanted, all by default.
     limit, control : a limit of ε to be judged by the posterior, or by the first of `posteriors` if there are any, and
         the positive control, see `gate`.
+
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> table = bdp.compare(counts, 1e-3)
+    >>> for row in table.rows[:5]:
+    ...     print(f"{row.method:16} {row.kind:12} {row.lower:.3f}")
+    posterior        posterior    1.842
+    posterior-tight  posterior    1.622
+    joint-beta       posterior    1.619
+    clopper-pearson  lower_bound  1.390
+    jeffreys         lower_bound  1.433
+    >>> table.select("one-run")[0].reason
+    'It is not for the design "repeated": it is for guesses on one model, each example a member by its own coin.'
     """
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")

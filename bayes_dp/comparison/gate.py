@@ -35,6 +35,12 @@ def gate(
         only if their own lower bound exceeds the limit. None for no control, which leaves attacks that cannot be
         distinguished from guessing inconclusive. False to accept these, knowingly.
     seed : of all draws; the same seed gives the same verdict.
+
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> bdp.gate(counts, 1e-3, 1.0).verdict
+    'failed'
+    >>> bdp.gate(bdp.ErrorCounts(50, 100, 50, 100), 1e-3, 8.0).verdict  # an attack that guesses would not see a leak
+    'inconclusive'
     """
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")

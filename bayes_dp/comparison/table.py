@@ -56,7 +56,14 @@ class ComparisonRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rows, and what they answer; as text, HTML, LaTeX, a frame, or JSON and back."""
+    """The rows, and what they answer; as text, HTML, LaTeX, a frame, or JSON and back.
+
+    >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
+    >>> table.bounds()  # of those that hold their confidence: katz is an approximation
+    {'clopper-pearson': 1.389...}
+    >>> [(row.method, row.valid) for row in table.rows]
+    [('clopper-pearson', True), ('katz', False)]
+    """
 
     rows: tuple[ComparisonRow, ...]
     delta: float

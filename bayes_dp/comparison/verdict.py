@@ -61,7 +61,14 @@ class Reason:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the counts allow to say of "ε is at most the limit"."""
+    """What the counts allow to say of "ε is at most the limit".
+
+    >>> verdict = bdp.gate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, 1.0)
+    >>> verdict.passed, verdict.exit_code
+    (False, 1)
+    >>> print(verdict.summary())
+    Check FAILED: the 90% interval of ε ends at 5.58555, above 1; P(ε > 1) = 1
+    """
 
     verdict: Outcome
     epsilon: float  # the limit

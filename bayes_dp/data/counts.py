@@ -51,6 +51,14 @@ class ErrorCounts(Immutable):
     - "cross_fed": runs that served as each other's shadow models, so the tests are correlated;
     - "one_run": many examples judged on one model; `examples` is their number, guessed or not, and the rows
       (for example groups of examples) share them, so that all guesses together are at most `examples`.
+
+    >>> counts = bdp.ErrorCounts([1, 2], 20, [4, 0], 20, base=["a", "b"])
+    >>> counts
+    ErrorCounts: 2 bases, 20 + 20 challenges each, design "repeated"
+    >>> counts[1].base, counts[1].false_positives
+    (('b',), array([2]))
+    >>> counts.pool().false_positives
+    array([3])
     """
 
     false_positives: IntArray
@@ -86,7 +94,16 @@ class ErrorCounts(Immutable):
         positives: ArrayLike,
         **others: Any,
     ) -> ErrorCounts:
-        """From error rates in [0, 1]; a rate times its number of challenges must be a whole number within 1e-6."""
+        """From error rates in [0, 1]; a rate times its number of challenges must be a whole number within 1e-6.
+
+        >>> counts = bdp.ErrorCounts.from_rates([0.1, 0.3], 50, [0.2, 0.0], 50)
+        >>> counts.false_positives, counts.false_negatives
+        (array([ 5, 15]), array([10,  0]))
+        >>> bdp.ErrorCounts.from_rates(0.3, 5, 0.2, 5)
+        Traceback (most recent call last):
+            ...
+        bayes_dp.checks.InputError: false_positive_rate[0] times negatives[0] must be a whole number, but 0.3 ...
+        """
         rates = {
             "fp": np.atleast_1d(numbers("false_positive_rate", false_positive_rate, 0, 1)),
             "fn": np.atleast_1d(numbers("false_negative_rate", false_negative_rate, 0, 1)),
@@ -108,7 +125,12 @@ class ErrorCounts(Immutable):
 
     @classmethod
     def from_confusion(cls, tp: ArrayLike, fp: ArrayLike, tn: ArrayLike, fn: ArrayLike, **others: Any) -> ErrorCounts:
-        """From confusion matrices, each argument of shape (n,) or a number; a positive is a member."""
+        """From confusion matrices, each argument of shape (n,) or a number; a positive is a member.
+
+        >>> counts = bdp.ErrorCounts.from_confusion(tp=8, fp=1, tn=9, fn=2)
+        >>> counts.false_positives / counts.negatives, counts.false_negatives / counts.positives
+        (array([0.1]), array([0.2]))
+        """
         columns = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
         return cls._of(count_arrays(Table(columns, {column: column for column in columns})), **others)
 

@@ -85,6 +85,12 @@ class GuessTable(Immutable):
 
     `propensity_source` says where the propensities come from: "given" (the default), "learned" or "rejected". A table
     of learned propensities, `Propensity.table`, knows more than the name, see `source`.
+
+    >>> table = bdp.GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True])
+    >>> table.counts(threshold=0.5)
+    ErrorCounts: 1 base, 2 + 2 challenges, design "one_run", 4 examples
+    >>> round(table.auc().value, 2)  # of the 4 pairs of a member and a non-member, 3 are in the right order
+    0.75
     """
 
     score: Floats

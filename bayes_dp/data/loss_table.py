@@ -74,6 +74,13 @@ class LossTable(Immutable):
     Both arrays are read-only float64, of the shapes (n, N0) and (n, N1); N0 and N1 may differ. An array of shape (N,)
     is taken for one base. Losses must be finite. `base` is a label for each base. Column j may be the same model for
     all bases, for example if one model without any of the examples serves them all: `split` keeps columns together.
+
+    >>> table = bdp.LossTable(without=[[2.0, 2.1, 1.9, 2.2]], with_=[[0.9, 1.1, 1.0, 1.2]])
+    >>> table
+    LossTable: 1 base, 4 runs without and 4 with the example
+    >>> counts = bdp.attacks.measure_fast(table, target_fpr=0.1)
+    >>> counts.false_positives, counts.false_negatives
+    (array([1]), array([0]))
     """
 
     without: Floats

@@ -70,6 +70,12 @@ def plan(
     progress : whether there is a bar on standard error, by default on a terminal.
 
     An interrupted plan keeps the sizes that are finished, if there are any.
+
+    >>> experiment = bdp.Experiment(bases=2, negatives=100, positives=100, epsilon=1.0)
+    >>> plan = bdp.plan(experiment, 1e-3, width=1.0, vary="challenges", largest=2.0, repetitions=2)
+    >>> print(plan.reason("challenges"))
+    No number of challenges of these bases is enough: were their error rates known exactly, the interval would still be
+    ... wide, as few bases do not tell how strong the attacks are.
     """
     settings = _settings(width, prob, assurance, vary, largest, repetitions, seed)
     check_jobs(n_jobs)

@@ -77,6 +77,11 @@ class Plan:
     An experiment grows in two ways: by more "challenges" of the same bases, or by more "bases". The interval is equal-
     tailed, of the probability `prob`. A size is enough if a share `assurance` of the simulated experiments has an
     interval of at most `width`.
+
+    >>> experiment = bdp.Experiment(bases=2, negatives=100, positives=100, epsilon=1.0)
+    >>> plan = bdp.plan(experiment, 1e-3, width=9.0, vary="challenges", largest=2.0, repetitions=2)
+    >>> plan.needed["challenges"].negatives, plan.needed["challenges"].positives
+    (100, 100)
     """
 
     width: float

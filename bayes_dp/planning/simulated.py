@@ -31,6 +31,9 @@ class Experiment:
 
     Each of the `bases` is to have so many challenges without the example (`negatives`) and with it (`positives`).
     `epsilon` and `strength` are the truth, a number or a prior; by default it is drawn from the priors of the analysis.
+
+    >>> bdp.Experiment(bases=2, negatives=100, positives=100, epsilon=1.0)  # of any strength
+    Experiment(bases=2, negatives=100, positives=100, epsilon=1.0, strength=None)
     """
 
     bases: int

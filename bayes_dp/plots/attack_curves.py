@@ -18,6 +18,12 @@ def error_curves(curve: Curve, axes: Any = None) -> NDArray[np.object_]:
     """The rates X/N0 and Y/N1 of every base against α*, in two axes, with their means as thick lines.
 
     An attack that does what it aims at has X/N0 on the dotted line.
+
+    >>> rng = np.random.default_rng(0)
+    >>> table = bdp.LossTable(rng.normal(2, 1, (3, 100)), rng.normal(0, 1, (3, 100)))
+    >>> axes = bdp.plots.error_curves(bdp.attacks.measure_fast(table, np.linspace(0.05, 0.95, 10)))
+    >>> [ax.get_ylabel() for ax in axes]
+    ['false positives X/N0', 'false negatives Y/N1']
     """
     if not isinstance(curve, Curve):
         raise InputError(

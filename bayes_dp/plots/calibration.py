@@ -22,6 +22,10 @@ def sbc_ranks(ranks: ArrayLike, ax: Axes | None = None, bins: int = 20, prob: fl
 
     If the posterior is right, each bar is within the band with the probability `prob`, and so about as many are not as
     that says. The χ² test of all bars is in the title.
+
+    >>> ax = bdp.plots.sbc_ranks(np.random.default_rng(0).random(500))
+    >>> ax.get_title()
+    '500 data sets, χ² test p = 0.14'
     """
     values = numbers("ranks", ranks, 0.0, 1.0)
     if values.ndim != 1 or not len(values):

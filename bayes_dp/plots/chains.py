@@ -30,6 +30,11 @@ def trace(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Ax
     """The draws in their order, a line for each chain; they should look like noise around one level.
 
     `post` is a posterior by sampling, or an array of draws (chains, draws).
+
+    >>> draws = np.random.default_rng(0).normal(size=(4, 500))
+    >>> ax = bdp.plots.trace(draws)
+    >>> len(ax.lines), ax.get_xlabel()
+    (4, 'draw')
     """
     draws, name = _chains(post, parameter)
     ax = axes_of(ax)
@@ -44,6 +49,10 @@ def rank(post: Any, ax: Axes | None = None, parameter: str | None = None, bins: 
     """The ranks of each chain's draws among those of all, as histograms; they should all be flat.
 
     The chains follow each other closely if they have found the same law (Vehtari et al. 2021).
+
+    >>> ax = bdp.plots.rank(np.random.default_rng(0).normal(size=(4, 500)))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('rank of value among all draws', 'draws of a chain')
     """
     draws, name = _chains(post, parameter)
     bins = whole_number("bins", bins, 2)
@@ -64,6 +73,10 @@ def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = N
     """The correlation of draws that are so many steps apart, a line for each chain; it should soon be within the band.
 
     The band is where 95% of the correlations of independent draws are.
+
+    >>> ax = bdp.plots.autocorrelation(np.random.default_rng(0).normal(size=(4, 500)), lags=20)
+    >>> ax.get_xlabel(), ax.get_ylabel(), len(ax.lines)
+    ('lag', 'autocorrelation of value', 5)
     """
     draws, name = _chains(post, parameter)
     whole_number("lags", lags, 1)
@@ -82,7 +95,12 @@ def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = N
 
 
 def ess(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes:
-    """The effective number of draws, in the bulk and in the tails, by the number of draws: it should rise steadily."""
+    """The effective number of draws, in the bulk and in the tails, by the number of draws: it should rise steadily.
+
+    >>> ax = bdp.plots.ess(np.random.default_rng(0).normal(size=(4, 500)))
+    >>> [line.get_label() for line in ax.lines]
+    ['bulk', 'tail', '400, the least to trust']
+    """
     draws, name = _chains(post, parameter)
     ax = axes_of(ax)
     ends = np.unique(np.linspace(max(_FEWEST, draws.shape[1] // _PLACES), draws.shape[1], _PLACES).astype(int))

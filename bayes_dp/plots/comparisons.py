@@ -26,6 +26,11 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
 
     A posterior is its median and its interval, a lower bound a triangle with a line to the right, an estimate a
     diamond. What is not valid is hollow and grey, with a broken line. `truth` is a line.
+
+    >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
+    >>> ax = bdp.plots.forest(table)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['clopper-pearson', 'katz']
     """
     if not isinstance(comparison, Comparison):
         raise InputError(

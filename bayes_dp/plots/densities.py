@@ -43,6 +43,11 @@ def posterior(
 
     On axes that have a posterior already, the new one stands beside it: the limits hold both. `label` is its name in
     the legend, by default "posterior", "posterior 2", …; `color` is by default the next one that is free.
+
+    >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> ax = bdp.plots.posterior(post, thresholds=[2.0])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['posterior', '90%: 1.84 to 5.59', 'prior', 'P(ε > 2) = 0.889']
     """
     name = posterior_of(post).parameter if parameter is None else parameter
     low, high = post.interval(prob, parameter=name)
@@ -106,6 +111,11 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
     """What the counts have taught: the prior and the posterior density of a parameter, their medians and intervals.
 
     The bars below are the equal-tailed intervals, with a dot at the median.
+
+    >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> ax = bdp.plots.prior_posterior(post)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['posterior, 90%: 1.84 to 5.59', 'prior, 90%: 0.198 to 6.2']
     """
     name = posterior_of(post).parameter if parameter is None else parameter
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
@@ -145,6 +155,11 @@ def joint(post: Posterior, ax: Axes | None = None, *, size: int = _DRAWS, seed: 
     """The joint posterior of the privacy parameter and the attack strength, as a hexagonal histogram of draws.
 
     Above and beside it are the marginal densities, in axes that belong to `ax` (its `child_axes`).
+
+    >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> ax = bdp.plots.joint(post, size=2000)
+    >>> ax.get_xlabel(), ax.get_ylabel(), len(ax.child_axes)
+    ('ε', 'attack strength s', 2)
     """
     if "strength" not in posterior_of(post).marginals:
         raise InputError("the joint posterior needs a free attack strength; here the strength is fixed")

@@ -23,6 +23,11 @@ def propensities(
 
     The bound for members that differ rests on the overlap of the two: on how far the propensities stay away from 0 and
     1. `overlap` is the η that is assumed, every propensity being between it and 1 − η; what is beyond is dark.
+
+    >>> member = np.random.default_rng(0).random(200) < 0.4
+    >>> ax = bdp.plots.propensities(np.full(200, 0.4), member, overlap=0.3)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('propensity of being a member', 'examples')
     """
     values = numbers("propensity", propensity, 0.0, 1.0)
     inside = np.asarray(member)

@@ -61,6 +61,10 @@ def roc_plane(
         of counts, whose rates are lines, one for each base.
     post : a posterior of ε: its lower boundary is shaded, the darker the more probable, with a line at the median.
     epsilon, delta, strength : of a layer R_s(ε, δ), which is filled; δ may be left out if `post` has it.
+
+    >>> ax = bdp.plots.roc_plane(bdp.ErrorCounts(10, 100, 20, 100), epsilon=1.0, delta=0.0, strength=0.5)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('false positive rate α', 'false negative rate β')
     """
     if attacks is not None and not isinstance(attacks, ErrorCounts | Curve):
         raise InputError(f"attacks must be ErrorCounts or a Curve, not {type(attacks).__name__}")
@@ -108,6 +112,11 @@ def tradeoff(
 
     f falls with ε at every α, so the band is that between the ends of the interval of ε. `others` are trade-off
     functions to compare with, by the names to show.
+
+    >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> ax = bdp.plots.tradeoff(post, others={"Gaussian, μ = 2": bdp.tradeoff.Gaussian(2.0)})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['90% band', 'median, ε = 2.71', 'Gaussian, μ = 2']
     """
     low, high = posterior_of(post).interval(prob)
     alpha = _alphas()

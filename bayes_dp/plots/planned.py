@@ -24,6 +24,11 @@ def widths(plan: Plan, ax: Axes | None = None) -> Axes:
 
     The dotted line is the width that is wanted, a star the size that is needed, and the line of dots and dashes the
     limit of more and more challenges of the same bases.
+
+    >>> experiment = bdp.Experiment(2, 100, 100, epsilon=1.0)
+    >>> ax = bdp.plots.widths(bdp.plan(experiment, 1e-3, 2.0, vary="challenges", largest=2.0, repetitions=2))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('challenges of all bases', 'width of the 90% interval')
     """
     from bayes_dp.planning.result import Plan
 

@@ -25,6 +25,10 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
 
     `given` is a posterior of ε or what an audit returns; it is asked by `epsilon_at`. For a posterior by sampling each
     δ is a run of its own, so that `deltas` should be few.
+
+    >>> ax = bdp.plots.epsilon_delta(bdp.audits.f_dp(bdp.Guesses(1000, 200, 150)), deltas=[1e-5, 1e-3])
+    >>> ax.get_ylabel(), ax.lines[0].get_ydata().round(3)
+    ('ε', array([1.297, 0.852]))
     """
     if not isinstance(given, Posterior | LowerBound | CredibleInterval | Estimate):
         raise InputError(f"given must be a posterior, or what an audit returns, not {type(given).__name__}")

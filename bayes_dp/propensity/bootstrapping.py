@@ -102,6 +102,16 @@ def bootstrap(
     n_jobs : of joblib: by default one process, or the active backend's (`joblib.parallel_config`).
     checkpoint : a file in which finished draws are kept, also when this is interrupted, and looked for.
     progress : whether there is a bar on standard error, by default on a terminal.
+
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.normal(size=(2000, 1))
+    >>> member = rng.random(2000) < 1 / (1 + np.exp(-0.5 * age[:, 0]))
+    >>> learned = bdp.propensity.fit(age, member)
+    >>> score = 6 * member + rng.normal(size=2000)
+    >>> naive = bdp.audits.zero_run(learned.table(score), 1e-5)
+    >>> bound = bdp.propensity.bootstrap(learned, score, 1e-5, replicates=50, progress=False)
+    >>> naive.valid, bound.value < naive.value
+    (False, True)
     """
     if not isinstance(learned, Propensity):
         raise InputError(f"learned must come from propensity.fit, not {type(learned).__name__}")

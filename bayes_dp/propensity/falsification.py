@@ -80,6 +80,11 @@ class Falsification:
 
     `excess` bounds their fault from below, with confidence 1 − `level`: for some examples the log-odds are wrong by at
     least this much. Of an audit's ε as much may be due to the propensities.
+
+    >>> member = np.random.default_rng(0).random(2000) < 0.5
+    >>> found = bdp.propensity.falsify(bdp.propensity.known(np.full(2000, 0.9), member))
+    >>> found.rejected, round(found.excess, 2)  # the log-odds of 0.9 and 0.5 differ by 2.2
+    (True, 2.07)
     """
 
     p_value: float
@@ -151,6 +156,13 @@ def falsify(
         features on the same folds as the propensities did.
     features : of the examples, for propensities that were given; without them no challenger takes part.
     seed : of the challenger, by default that of the fit, and 0 for propensities that were given.
+
+    >>> rng = np.random.default_rng(0)
+    >>> member = rng.random(2000) < 0.5
+    >>> bdp.propensity.falsify(bdp.propensity.known(np.full(2000, 0.5), member)).rejected
+    False
+    >>> bdp.propensity.falsify(bdp.propensity.known(np.full(2000, 0.9), member)).rejected
+    True
     """
     level = one_number("level", level, 0.0, 1.0, low_open=True, high_open=True)
     if not hasattr(propensity, "origin"):  # its class imports this module

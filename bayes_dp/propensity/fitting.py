@@ -76,6 +76,15 @@ def fit(
     training : (features, member) or (features, member, groups) of other examples to learn from, without folds.
     seed : of all draws, the parts and the random states that the estimator leaves open; the same seed gives the same
         propensities.
+
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.normal(size=(2000, 1))
+    >>> member = rng.random(2000) < 1 / (1 + np.exp(-age[:, 0]))
+    >>> learned = bdp.propensity.fit(age, member)
+    >>> print(learned.summary())
+    Propensities of 2000 examples, 1013 of them members (propensity)
+    AUC          0.743    0.5: the features do not tell members from non-members, 1: they tell all
+    ...
     """
     given = as_features(features, categories)
     n = len(given)
@@ -126,7 +135,12 @@ def fit(
 
 
 def known(values: ArrayLike, member: ArrayLike) -> Propensity:
-    """Propensities that are known, by the way members were chosen, or come from elsewhere; values of shape (n,)."""
+    """Propensities that are known, by the way members were chosen, or come from elsewhere; values of shape (n,).
+
+    >>> known = bdp.propensity.known([0.5, 0.3, 0.6, 0.5], [True, True, False, False])
+    >>> known.table([1.0, 0.2, 0.7, 0.1])  # scores of an attack, ready for `audits.zero_run`
+    GuessTable: 4 examples, 2 members, with propensities
+    """
     chances = np.atleast_1d(numbers("values", values, 0.0, 1.0, low_open=True, high_open=True))
     truth = memberships(member, np.size(member))
     _both(truth, "member")

@@ -43,6 +43,10 @@ class Propensity:
     """For each of n examples the probability, strictly between 0 and 1, that it is a member given its features.
 
     `fold` is the fold of each example: its propensity comes from a classifier that was fitted on other folds only.
+
+    >>> known = bdp.propensity.known([0.5, 0.3, 0.6, 0.5], [True, True, False, False])
+    >>> known.values, known.inside(0.4)
+    (array([0.5, 0.3, 0.6, 0.5]), array([ True, False,  True,  True]))
     """
 
     values: Floats

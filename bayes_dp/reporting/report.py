@@ -42,7 +42,14 @@ FORMATS: dict[str, Format] = {
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What was found, and its forms: a page, a text, plain data."""
+    """What was found, and its forms: a page, a text, plain data.
+
+    >>> page = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
+    >>> page.posterior
+    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
+    >>> page.to_dict()["in_short"][0]
+    'With 90% probability, ε is between 1.84 and 5.59, at δ = 0.001. Values above and below 2.71 are ...
+    """
 
     findings: Findings
     title: str
@@ -129,6 +136,10 @@ def report(
     title : the heading.
     source : the path of the file that the counts were read from, to be shown and to tell how to repeat the report.
     limit, control : a limit of ε to be judged, and the positive control, see `gate`.
+
+    >>> page = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, title="Our model")
+    >>> page.title, len(page.html) > 10_000  # a whole page, in the browser or by `page.save("report.html")`
+    ('Our model', True)
     """
     if not isinstance(counts, ErrorCounts):
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")

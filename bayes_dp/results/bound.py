@@ -99,7 +99,14 @@ class _Finding(ABC):
 
 
 class LowerBound(_Finding):
-    """With the given confidence, the parameter is at least `value`."""
+    """With the given confidence, the parameter is at least `value`.
+
+    >>> bound = bdp.audits.one_run(bdp.Guesses(1000, 200, 150), delta=1e-5)
+    >>> bound.statement()
+    'epsilon >= 0.82 at delta = 1e-05 with confidence 95% (one_run)'
+    >>> round(bound.value, 3), bound.upper, bound.valid
+    (0.82, inf, True)
+    """
 
     kind = "lower_bound"
 
@@ -112,7 +119,12 @@ class LowerBound(_Finding):
 
 
 class CredibleInterval(_Finding):
-    """With the given posterior probability (the `confidence`), the parameter lies between `value` and `upper`."""
+    """With the given posterior probability (the `confidence`), the parameter lies between `value` and `upper`.
+
+    >>> found = bdp.audits.joint_beta(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
+    >>> found.statement()
+    'epsilon is between 1.544 and 2.723 at delta = 0.001 with probability 95% (joint-beta)'
+    """
 
     kind = "posterior"
 
@@ -130,7 +142,14 @@ def joined(*reasons: str) -> str:
 
 
 class Estimate(_Finding):
-    """A number of the size of the parameter that is no bound on it, although its parts are confidence bounds."""
+    """A number of the size of the parameter that is no bound on it, although its parts are confidence bounds.
+
+    >>> attack = bdp.ErrorCounts(10, 100, 20, 100, design="one_run", examples=200)
+    >>> baseline = bdp.ErrorCounts(30, 100, 40, 100, design="one_run", examples=200)
+    >>> found = bdp.audits.panoramia(attack, baseline)
+    >>> found.statement()
+    'epsilon is estimated as 1.18 at delta = 0 (panoramia); this is not a lower bound'
+    """
 
     kind = "estimate"
 

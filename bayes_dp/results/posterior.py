@@ -88,7 +88,19 @@ class Provenance:
 
 
 class Posterior(ABC):
-    """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength."""
+    """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength.
+
+    >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
+    >>> post
+    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
+    >>> round(post.median, 2), round(post.prob_above(2.0), 3)
+    (2.71, 0.889)
+    >>> print(post.summary())
+    Posterior given delta = 0.001 (exact)
+    parameter   mean      sd  median  90% interval       90% HDI
+    epsilon    3.081   1.219   2.708  1.842 to 5.586     1.596 to 4.827
+    ...
+    """
 
     kind = "posterior"
     question: Question  # what it answers

@@ -24,7 +24,12 @@ _GENERAL = ("prior_epsilon", "prior_strength", "strength", "method")  # what `es
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodComparison:
-    """Posteriors and their checks by the name of the likelihood, best leave-one-out score first."""
+    """Posteriors and their checks by the name of the likelihood, best leave-one-out score first.
+
+    >>> found = bdp.compare_likelihoods(bdp.ErrorCounts([10, 30], 100, [20, 5], 100), 1e-3, ["binomial"])
+    >>> [(row["likelihood"], round(row["elpd"])) for row in found.rows()]
+    [('binomial', -17)]
+    """
 
     posteriors: Mapping[str, Posterior]
     checks: Mapping[str, ModelCheck]
@@ -100,6 +105,11 @@ def compare_likelihoods(
 
     A `Likelihood` of your own needs a sampler, as for `check`. Settings of a sampler of posteriors go to the
     likelihoods that are sampled.
+
+    >>> counts = bdp.ErrorCounts([10, 30], 100, [20, 5], 100)
+    >>> found = bdp.compare_likelihoods(counts, 1e-3, ["binomial"])  # by default four, of which three are sampled
+    >>> found.checks["binomial"].doubtful
+    False
     """
     laws, size, seed = _by_name(likelihoods), whole_number("size", size, 2), seed_of(seed)
     general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}

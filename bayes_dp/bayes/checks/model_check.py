@@ -43,7 +43,14 @@ _CANDIDATES = 1000  # places on the boundary among which a tight base's rates ar
 
 @dataclass(frozen=True, eq=False)
 class ModelCheck:
-    """What the checks found; arrays by base have shape (n,)."""
+    """What the checks found; arrays by base have shape (n,).
+
+    >>> found = bdp.check(bdp.estimate(bdp.datasets.mnist_a4(), delta=1e-3))
+    >>> print(found.summary())
+    Check of the likelihood binomial on 20 bases
+      scatter of the counts   1.10 of what it should be, p = 0.3...
+    ...
+    """
 
     likelihood: str
     bases: tuple[str, ...]
@@ -121,7 +128,13 @@ class ModelCheck:
 
 
 def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelCheck:
-    """Whether the likelihood and the layer fit the counts that the posterior was made from, by `size` of its draws."""
+    """Whether the likelihood and the layer fit the counts that the posterior was made from, by `size` of its draws.
+
+    >>> post = bdp.estimate(bdp.datasets.mnist_a4(), delta=1e-3)
+    >>> found = bdp.check(post)
+    >>> found.doubtful, len(found.elpd_by_base)
+    (False, 20)
+    """
     if not isinstance(posterior, Posterior):
         raise InputError(f"check is for a posterior of bayes_dp.estimate, not {type(posterior).__name__}")
     if posterior.unchecked:

@@ -34,6 +34,17 @@ class Likelihood(BaseLikelihood):
     that cross-fed runs need no caution. `sampler(rng, counts, alpha, beta, *parameters)`, which only `check` and
     `compare_likelihoods` need, draws new counts X and Y with NumPy, each of the shape of the rates, (size, n); there
     the parameters have shape (size, 1).
+
+    >>> from jax.scipy.stats import norm
+    >>> def normal(counts, alpha, beta, sd):
+    ...     return norm.logpdf(counts.x, counts.n0 * alpha, sd) + norm.logpdf(counts.y, counts.n1 * beta, sd)
+    >>> own = bdp.Likelihood("normal", normal, {"sd": "HalfNormal(10)"}, assumption="Errors are normal.")
+    >>> own.name, own.shared
+    ('normal', ('sd',))
+    >>> bdp.Likelihood("normal", normal, {"sd": "Poisson(10)"})
+    Traceback (most recent call last):
+        ...
+    bayes_dp.checks.InputError: the prior of sd must be a proper, continuous distribution of one number, not ...
     """
 
     name: str

@@ -52,6 +52,13 @@ def bayes_model(
 
     Sites: "epsilon"; "strength", if free, a function of the coordinate "strength_place"; "tau" and "rho", where the
     likelihood has them; and those of `observe_counts`.
+
+    >>> from numpyro.infer.util import log_density
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> places = {"epsilon": 1.0, "places": np.zeros((1, 2))}
+    >>> _, trace = log_density(bdp.bayes_model, (counts, 1e-3), {"strength": 0.5}, places)
+    >>> sorted(trace)
+    ['alpha', 'beta', 'epsilon', 'errors', 'places']
     """
     columns = _columns(counts)
     if isinstance(strength, str) and strength != "free":
@@ -81,6 +88,13 @@ def observe_counts(
     Sites: "places" (n, 2), coordinates without meaning; "alpha" and "beta" (n,), deterministic; "tau" and "rho" of the
     likelihoods that have them. Call it outside of plates; in a model with several, put each in a
     `numpyro.handlers.scope`.
+
+    >>> from numpyro.infer.util import log_density
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> _, trace = log_density(bdp.observe_counts, (counts, 1.0, 1e-3, 0.5), {}, {"places": np.zeros((1, 2))})
+    >>> rates = trace["alpha"]["value"], trace["beta"]["value"]
+    >>> bdp.region.in_layer(*rates, 1.0, 1e-3, 0.5)
+    array([ True])
     """
     columns = _columns(counts)
     n = len(columns.x)

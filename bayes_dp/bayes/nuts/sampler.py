@@ -99,6 +99,14 @@ def run_nuts(
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning. A
     `ConvergenceWarning` says when the draws are not to be trusted.
+
+    >>> import numpyro
+    >>> import numpyro.distributions as dist
+    >>> def coin(heads):
+    ...     numpyro.sample("heads", dist.Binomial(10, numpyro.sample("p", dist.Beta(1, 1))), obs=heads)
+    >>> found = bdp.run_nuts(coin, 8, warmup=200, progress=False)
+    >>> found.samples["p"].shape, abs(float(found.samples["p"].mean()) - 0.75) < 0.05  # the mean of Beta(9, 3)
+    ((4, 1000), True)
     """
     if not callable(model):
         raise InputError(f"model must be a NumPyro model, a function, not {type(model).__name__}")

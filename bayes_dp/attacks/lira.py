@@ -43,11 +43,10 @@ from scipy import special
 from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.loss_table import LossTable
-from bayes_dp.data.table import IntArray
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["Curve", "HeldOut", "SelectionWarning", "choose_target", "measure", "measure_fast", "p_values"]
 
-FloatArray = NDArray[np.float64]
 Score = Callable[[ErrorCounts], float]
 
 _LEAST = 2  # losses that have a variance
@@ -62,7 +61,7 @@ class SelectionWarning(UserWarning):
 # The test ------------------------------------------------------------------------------------------------------------
 
 
-def p_values(loss: ArrayLike, mean0: ArrayLike, sd0: ArrayLike, mean1: ArrayLike, sd1: ArrayLike) -> FloatArray:
+def p_values(loss: ArrayLike, mean0: ArrayLike, sd0: ArrayLike, mean1: ArrayLike, sd1: ArrayLike) -> Floats:
     """p-values of losses under N(mean0, sd0²), by the most powerful tests against N(mean1, sd1²); shapes broadcast.
 
     The test of size α* rejects where p ≤ α*. Standard deviations may be 0: against sd0 = 0 every other loss has the
@@ -77,7 +76,7 @@ def p_values(loss: ArrayLike, mean0: ArrayLike, sd0: ArrayLike, mean1: ArrayLike
     return _p_values(x - m0, m1 - m0, s0, (s1 - s0) * (s1 + s0))
 
 
-def _p_values(deviation: FloatArray, gap: FloatArray, sd0: FloatArray, widening: FloatArray) -> FloatArray:
+def _p_values(deviation: Floats, gap: Floats, sd0: Floats, widening: Floats) -> Floats:
     """The p-values for deviation = ℓ − μ0, gap = μ1 − μ0 and widening = σ1² − σ0²; shapes broadcast."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         x = np.copysign(1.0, gap) * deviation / sd0
@@ -104,15 +103,15 @@ def _p_values(deviation: FloatArray, gap: FloatArray, sd0: FloatArray, widening:
 class _Fit:
     """Normal laws fitted to losses: mean = origin + mean; shapes (n, 1), or (n, N) for those without run j."""
 
-    origin: FloatArray
-    mean: FloatArray
-    variance: FloatArray
+    origin: Floats
+    mean: Floats
+    variance: Floats
 
-    def deviations(self, loss: FloatArray) -> FloatArray:
+    def deviations(self, loss: Floats) -> Floats:
         return (loss - self.origin) - self.mean
 
 
-def _fit(loss: FloatArray) -> tuple[_Fit, FloatArray]:
+def _fit(loss: Floats) -> tuple[_Fit, Floats]:
     """The fit to all losses (n, N) of each base, and the losses relative to its origin.
 
     The origin is a loss in the middle: equal losses become exact zeros, and so have a variance of exactly 0, and an
@@ -126,7 +125,7 @@ def _fit(loss: FloatArray) -> tuple[_Fit, FloatArray]:
     return _Fit(origin, mean, squares / (loss.shape[1] - 1)), shifted
 
 
-def _fit_without_each(loss: FloatArray) -> tuple[_Fit, _Fit]:
+def _fit_without_each(loss: Floats) -> tuple[_Fit, _Fit]:
     """The fit to all losses (n, N) of each base, and that to all but the j-th, for each j."""
     runs = loss.shape[1]
     fit, shifted = _fit(loss)
@@ -145,13 +144,13 @@ def _fit_without_each(loss: FloatArray) -> tuple[_Fit, _Fit]:
     return fit, _Fit(fit.origin, mean, squares / (runs - 2))
 
 
-def _tested(loss: FloatArray, fit0: _Fit, fit1: _Fit) -> FloatArray:
+def _tested(loss: Floats, fit0: _Fit, fit1: _Fit) -> Floats:
     """The p-values, shape (n, N), of losses (n, N) given the fits under H0 and H1."""
     gap = (fit1.origin - fit0.origin) + (fit1.mean - fit0.mean)
     return _p_values(fit0.deviations(loss), gap, np.sqrt(fit0.variance), fit1.variance - fit0.variance)
 
 
-def _scaled(*tables: LossTable) -> list[tuple[FloatArray, FloatArray]]:
+def _scaled(*tables: LossTable) -> list[tuple[Floats, Floats]]:
     """The losses of tables of the same bases in units in which none exceeds 1, so that no square overflows."""
     largest = np.zeros((len(tables[0]), 1))
     for table in tables:
@@ -172,10 +171,10 @@ class Curve:
     runs without the example and `positives` with it, for each base. `base` and `design` are those of `ErrorCounts`.
     """
 
-    target_fpr: FloatArray
-    false_positives: IntArray
+    target_fpr: Floats
+    false_positives: Ints
     negatives: int
-    false_negatives: IntArray
+    false_negatives: Ints
     positives: int
     base: tuple[str, ...] | None
     design: str
@@ -270,7 +269,7 @@ def measure(table: LossTable, target_fpr: ArrayLike, shadows: LossTable | Sequen
     names = ["shadows" if shared else f"shadows[{j}]" for j in range(len(each))]
     for name, shadow in zip(names, each, strict=True):
         _must_be_shadows(name, shadow, table)
-    parts: list[FloatArray] = []
+    parts: list[Floats] = []
     for j, shadow in enumerate(each):
         losses, (shadow0, shadow1) = _scaled(table, shadow)
         fit0, fit1 = _fit(shadow0)[0], _fit(shadow1)[0]
@@ -308,7 +307,7 @@ def measure_fast(table: LossTable, target_fpr: ArrayLike) -> ErrorCounts | Curve
     return _answer(target_fpr, _curve(targets, p0, p1, table, _CROSS_FED))
 
 
-def _curve(targets: FloatArray, p0: FloatArray, p1: FloatArray, table: LossTable, design: str) -> Curve:
+def _curve(targets: Floats, p0: Floats, p1: Floats, table: LossTable, design: str) -> Curve:
     """Count the p-values under H0, (n, N0), and under H1, (n, N1), that are at most α*."""
     rejected0, rejected1 = (
         np.array([np.searchsorted(row, targets, side="right") for row in np.sort(p, axis=1)], dtype=np.int64).T
@@ -373,7 +372,7 @@ def _advantage(counts: ErrorCounts) -> float:
 # Checks --------------------------------------------------------------------------------------------------------------
 
 
-def _targets(value: ArrayLike, name: str = "target_fpr") -> FloatArray:
+def _targets(value: ArrayLike, name: str = "target_fpr") -> Floats:
     """The α*, shape (k,)."""
     targets = numbers(name, value, 0, 1, low_open=True, high_open=True)
     if targets.ndim > 1 or not targets.size:

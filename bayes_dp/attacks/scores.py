@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.data.guess_table import GuessTable, rows_of_split
 from bayes_dp.data.guesses import Guesses, Rule, guesses_from_ranking
-from bayes_dp.data.table import IntArray, whole_numbers
+from bayes_dp.data.table import whole_numbers
+from bayes_dp.support.arrays import Floats, Indices, Ints
 
 __all__ = [
     "Bonferroni",
@@ -191,18 +192,18 @@ def guess_extremes(
     return guesses_from_ranking(table, order, made, _lowest(made, sides), rule, warnings=warnings)
 
 
-def _ranked(score: NDArray[np.float64], rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+def _ranked(score: Floats, rows: Indices, rng: np.random.Generator) -> Indices:
     """The rows from the lowest to the highest score, equal scores in a random order."""
     shuffled = rows[rng.permutation(len(rows))]
     return shuffled[np.argsort(score[shuffled], kind="stable")]
 
 
-def _lowest(made: IntArray, sides: Sides) -> IntArray:
+def _lowest(made: Ints, sides: Sides) -> Ints:
     """How many of so many guesses are of non-members."""
     return made // 2 if sides == "both" else np.zeros_like(made)
 
 
-def _scaled(numbers: Sequence[int], share: float, most: int) -> IntArray:
+def _scaled(numbers: Sequence[int], share: float, most: int) -> Ints:
     """Numbers for the whole table shrunk to a part of `most` examples, shape (k,)."""
     return np.array([min(max(round(n * share), 1), most) for n in numbers])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, Sides, guess, require_fair
@@ -21,6 +21,7 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.table import MAX_COUNT
+from bayes_dp.support.arrays import Floats, Indices
 
 __all__ = [
     "ASSUMPTIONS",
@@ -35,10 +36,9 @@ __all__ = [
     "trials",
 ]
 
-FloatArray = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Lower = Callable[[FloatArray, FloatArray, FloatArray, float], FloatArray]  # (examples, made, correct, p), (k,) -> (k,)
-LowerOf = Callable[[Guesses, Rows, float], FloatArray]  # of these rows of the guesses, at p
+Rows = Indices
+Lower = Callable[[Floats, Floats, Floats, float], Floats]  # (examples, made, correct, p), (k,) -> (k,)
+LowerOf = Callable[[Guesses, Rows, float], Floats]  # of these rows of the guesses, at p
 
 _LEVEL = 1e-3
 
@@ -63,7 +63,7 @@ class Choice:
 def choose(guesses: Guesses, p: float, lower: Lower) -> Choice:
     """The bound at error probability p under the rule of `guesses`, where only their numbers count."""
 
-    def of_numbers(part: Guesses, rows: Rows, level: float) -> FloatArray:
+    def of_numbers(part: Guesses, rows: Rows, level: float) -> Floats:
         made, correct = (values[rows].astype(np.float64) for values in (part.made, part.correct))
         return lower(np.full(len(made), float(part.examples)), made, correct, level)
 
@@ -140,7 +140,7 @@ def guessing_settings(given: Any, sides: Sides, seed: int) -> dict[str, Any]:
     return {"sides": sides, "seed": int(seed)} if isinstance(given, GuessTable) else {}
 
 
-def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[FloatArray, ...]:
+def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[Floats, ...]:
     """The three numbers as float64 arrays of one shape, checked: whole, with 0 ≤ correct ≤ made ≤ examples."""
     given = {"examples": examples, "made": made, "correct": correct}
     arrays = np.broadcast_arrays(*(numbers(name, value, 0, MAX_COUNT) for name, value in given.items()))
@@ -157,11 +157,11 @@ def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[Fl
 
 
 def largest_rejected(
-    margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray],
-    high: FloatArray,
+    margin: Callable[[Floats, Indices], Floats],
+    high: Floats,
     precision: float = 4e-16,
-    low: FloatArray | float = 0.0,
-) -> FloatArray:
+    low: Floats | float = 0.0,
+) -> Floats:
     """Supremum in [low, high] of the x with a positive margin, (n,), to a relative `precision`; `low` for none.
 
     `margin(x, i)` is positive where x is rejected in problem i, both of shape (≤ n,). It changes its sign once, and the
@@ -169,9 +169,9 @@ def largest_rejected(
     Software 1997): inverse quadratic interpolation where the last three points allow it, else halving.
     """
     result = np.zeros_like(high) + low
-    left: NDArray[np.intp] = np.flatnonzero(high > result)
-    a: FloatArray = result[left]
-    b: FloatArray = high[left]
+    left: Indices = np.flatnonzero(high > result)
+    a: Floats = result[left]
+    b: Floats = high[left]
     fa, fb = margin(a, left), margin(b, left)
     result[left[fb > 0]] = b[fb > 0]
     keep = (fa > 0) & ~(fb > 0)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.audits.base import Audit, Inputs, caution
@@ -24,6 +24,7 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import level
 from bayes_dp.results.bound import CredibleInterval, LowerBound
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Floats
 from bayes_dp.tradeoff import fraction, scalar
 
 __all__ = [
@@ -35,7 +36,6 @@ __all__ = [
     "katz",
 ]
 
-Floats = NDArray[np.float64]
 Rates = tuple[Floats, Floats]
 
 _REPEATED = "The runs of each base are independent of each other."

@@ -35,13 +35,12 @@ from scipy import special
 from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.checks import InputError
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["LEVEL", "Memberships", "under_coins", "under_independence", "under_overlap", "under_propensities"]
 
 LEVEL = 1e-4
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Limits = tuple[int, int]
 
 
@@ -64,7 +63,7 @@ def under_overlap(guesses: Guesses, overlap: float) -> Memberships:
     return _counted(guesses, overlap, f"an overlap of {overlap:g}")
 
 
-def under_propensities(member: BoolArray, propensity: FloatArray, kept: int) -> Memberships:
+def under_propensities(member: Bools, propensity: Floats, kept: int) -> Memberships:
     """Of examples that were members with their propensities, (n,) each; the bound is on the first `kept` of them, the
     others are a pilot's."""
     members = int(member.sum())
@@ -75,7 +74,7 @@ def under_propensities(member: BoolArray, propensity: FloatArray, kept: int) -> 
     return _outcome(min(1.0, len(tests) * p_value), found, "the propensities", members)
 
 
-def under_independence(member: BoolArray, propensity: FloatArray, group: NDArray[np.integer]) -> Memberships:
+def under_independence(member: Bools, propensity: Floats, group: NDArray[np.integer]) -> Memberships:
     """Of examples that were members with their propensities independently also within a group, all arrays (n,)."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=group[order[0]] - 1))
@@ -146,7 +145,7 @@ def _binomial_tail(trials: int, least: int, overlap: float) -> float:
     return float(special.betaincc(trials - least + 1, least, overlap))
 
 
-def _tests(member: BoolArray, propensity: FloatArray) -> list[tuple[float, str]]:
+def _tests(member: Bools, propensity: Floats) -> list[tuple[float, str]]:
     """The p-values of M and of A, with what was found."""
     n, members = len(member), int(member.sum())
     mean = float(propensity.sum())

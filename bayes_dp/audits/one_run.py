@@ -34,7 +34,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
@@ -59,11 +59,11 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Floats, Indices
 from bayes_dp.support.callable_module import call_module_as
 
 __all__ = ["best_lower_bounds", "exact_lower_bounds", "exact_p_value", "lower_bounds", "one_run", "p_value"]
 
-FloatArray = NDArray[np.float64]
 Method = Literal["best", "binomial", "f_dp", "exact"]
 
 _METHODS = ("best", "binomial", "f_dp", "exact")
@@ -75,21 +75,19 @@ _TINY = 1e-280  # quotients of probabilities below are summed as series
 # p-values -------------------------------------------------------------------------------------------------------------
 
 
-def p_value(
-    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike
-) -> FloatArray:
+def p_value(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """The binomial p-value of (ε, δ)-DP, the first formula above; the arguments broadcast."""
     return _binomial(*_checked(examples, made, correct, epsilon, delta))[()]
 
 
 def exact_p_value(
     examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike
-) -> FloatArray:
+) -> Floats:
     """The largest chance, over all (ε, δ)-DP trainings and guessers, of at least so many correct guesses."""
     return _exact(*_checked(examples, made, correct, epsilon, delta))[()]
 
 
-def _binomial(m: FloatArray, r: FloatArray, v: FloatArray, epsilon: FloatArray, delta: FloatArray) -> FloatArray:
+def _binomial(m: Floats, r: Floats, v: Floats, epsilon: Floats, delta: Floats) -> Floats:
     r, k = np.maximum(r, 1.0), np.maximum(v, 1.0)
     p = _tail(r, k, epsilon)
     if delta.any():
@@ -97,7 +95,7 @@ def _binomial(m: FloatArray, r: FloatArray, v: FloatArray, epsilon: FloatArray, 
     return np.where(v > 0, np.minimum(p, 1.0), 1.0)
 
 
-def _exact(m: FloatArray, r: FloatArray, v: FloatArray, epsilon: FloatArray, delta: FloatArray) -> FloatArray:
+def _exact(m: Floats, r: Floats, v: Floats, epsilon: Floats, delta: Floats) -> Floats:
     """Of P[W ≥ v] and P[W < v], the smaller one is divided by the probability of its first value."""
     r, k = np.maximum(r, 1.0), np.maximum(v, 1.0)
     above, below = _tail(r, k, epsilon), _tail(r, r - k + 1, -epsilon)
@@ -107,7 +105,7 @@ def _exact(m: FloatArray, r: FloatArray, v: FloatArray, epsilon: FloatArray, del
     return np.where(v > 0, np.minimum(above + m * delta * quotient * other / k, 1.0), 1.0)
 
 
-def _largest_average(r: FloatArray, v: FloatArray, epsilon: FloatArray) -> FloatArray:
+def _largest_average(r: Floats, v: Floats, epsilon: Floats) -> Floats:
     """max over 1 ≤ i ≤ v of P[v−i ≤ W < v]/i, for 1 ≤ v ≤ r.
 
     The average of P[W = v−1], P[W = v−2], … grows until the next term is smaller, which is beyond the mode, and then
@@ -148,14 +146,14 @@ def _largest_average_of(r: float, v: float, epsilon: float) -> float:
     return (tail(v - low) - above) / low
 
 
-def _tail(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatArray:
+def _tail(r: Floats, k: Floats, epsilon: Floats) -> Floats:
     """P[W ≥ k] = I_q(k, r−k+1) = 1 − I_{1−q}(r−k+1, k), from the smaller of q and 1 − q, which has more digits."""
     above, below, small = np.maximum(k, 1.0), r - np.maximum(k, 1.0) + 1, special.expit(-np.abs(epsilon))
     tail = np.where(epsilon < 0, special.betainc(above, below, small), special.betaincc(below, above, small))
     return np.where(k > 0, tail, 1.0)
 
 
-def _log_pmf(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatArray:
+def _log_pmf(r: Floats, k: Floats, epsilon: Floats) -> Floats:
     """log P[W = k] by deviances (Loader, "Fast and accurate computation of binomial probabilities", 2000)."""
     inside, rest = np.maximum(k, 0.0), np.minimum(r - k, r)
     deviances = _deviance(inside, r * special.expit(epsilon)) + _deviance(rest, r * special.expit(-epsilon))
@@ -163,18 +161,18 @@ def _log_pmf(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatArray:
     return np.where(k >= 0, log_pmf, -np.inf)
 
 
-def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
+def _deviance(x: Floats, mean: Floats) -> Floats:
     """x log(x/mean) − x + mean, without the cancellation where x is near the mean."""
     away = (x - mean) / mean
     return mean * (special.xlog1py(1 + away, away) - away)
 
 
-def _stirling_rest(n: FloatArray) -> FloatArray:
+def _stirling_rest(n: Floats) -> Floats:
     """log n! − n log n + n, 0 at n = 0."""
     return stirling_error(n) + np.where(n > 0, 0.5 * np.log(2 * math.pi * np.maximum(n, 1.0)), 0.0)
 
 
-def _tail_quotient(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatArray:
+def _tail_quotient(r: Floats, k: Floats, epsilon: Floats) -> Floats:
     """P[W ≥ k]/P[W = k] = Σ_j Π_{i<j} e^ε (r−k−i)/(k+1+i), the sum where the probabilities may underflow."""
     tail = _tail(r, k, epsilon)
     usual = tail > _TINY
@@ -193,23 +191,19 @@ def _tail_quotient(r: FloatArray, k: FloatArray, epsilon: FloatArray) -> FloatAr
 # Lower bounds on ε ----------------------------------------------------------------------------------------------------
 
 
-def lower_bounds(
-    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: ArrayLike, p: ArrayLike
-) -> FloatArray:
+def lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: ArrayLike, p: ArrayLike) -> Floats:
     """Largest ε whose binomial p-value is below p, 0 if none; the arguments broadcast."""
     return _largest_epsilon(_binomial, examples, made, correct, delta, p)
 
 
 def exact_lower_bounds(
     examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: ArrayLike, p: ArrayLike
-) -> FloatArray:
+) -> Floats:
     """Largest ε whose exact p-value is below p, 0 if none; the arguments broadcast."""
     return _largest_epsilon(_exact, examples, made, correct, delta, p)
 
 
-def best_lower_bounds(
-    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: float, p: ArrayLike
-) -> FloatArray:
+def best_lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: float, p: ArrayLike) -> Floats:
     """Largest ε with a p-value below p, binomial or f-DP: the larger of the two bounds; all but δ broadcast."""
     bound = lower_bounds(examples, made, correct, delta, p)
     return f_dp_lower_bounds(approx(delta), examples, made, correct, p, known=bound) if delta > 0 else bound
@@ -217,14 +211,14 @@ def best_lower_bounds(
 
 def _largest_epsilon(
     formula: Any, examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: ArrayLike, p: ArrayLike
-) -> FloatArray:
+) -> Floats:
     level = numbers("p", p, 0.0, 1.0, low_open=True, high_open=True)
     given = np.broadcast_arrays(*_checked(examples, made, correct, 0.0, delta), level)
     m, r, v, _, d, level = (values.ravel() for values in given)
     pure = np.where(v > 0, _clopper_pearson(np.maximum(r, 1.0), np.maximum(v, 1.0), level), 0.0)
     with_slack = d > 0
 
-    def margin(epsilon: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+    def margin(epsilon: Floats, i: Indices) -> Floats:
         with np.errstate(divide="ignore"):
             return np.log(level[i]) - np.log(formula(m[i], r[i], v[i], epsilon, d[i]))
 
@@ -232,7 +226,7 @@ def _largest_epsilon(
     return bounds.reshape(given[0].shape)[()]
 
 
-def _clopper_pearson(r: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
+def _clopper_pearson(r: Floats, v: Floats, p: Floats) -> Floats:
     """The ε ≥ 0 with P[W ≥ v] = p, by the quantiles of the Beta distribution; 0 if that is less."""
     chance, rest = special.betaincinv(v, r - v + 1, p), special.betainccinv(r - v + 1, v, p)
     return np.maximum(np.log(chance) - np.log(rest), 0.0)
@@ -240,7 +234,7 @@ def _clopper_pearson(r: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
 
 def _checked(
     examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike
-) -> tuple[FloatArray, ...]:
+) -> tuple[Floats, ...]:
     """All as arrays of one shape."""
     return np.broadcast_arrays(
         *trials(examples, made, correct),

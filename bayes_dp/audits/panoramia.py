@@ -19,7 +19,7 @@ import hashlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.audits.base import Audit
 from bayes_dp.audits.memberships import Memberships, under_coins
@@ -33,8 +33,6 @@ from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as
 
 __all__ = ["panoramia"]
-
-Floats = NDArray[np.float64]
 
 
 _COIN = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."

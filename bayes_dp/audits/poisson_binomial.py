@@ -26,21 +26,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.checks import InputError, numbers, show
+from bayes_dp.support.arrays import Bools, Floats, Indices
 
 __all__ = ["Tails", "tail", "window"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _NEGLIGIBLE = 40.0  # probabilities below e^{−40} are left out
 _BLOCK = 2_000_000  # complex numbers at a time
 
 
-def tail(probability: ArrayLike, least: ArrayLike) -> FloatArray:
+def tail(probability: ArrayLike, least: ArrayLike) -> Floats:
     """P[S ≥ least] for chances of shape (…, r) and whole numbers `least` that broadcast with their leading axes."""
     chance = numbers("probability", probability, 0.0, 1.0)
     if chance.ndim == 0:
@@ -54,7 +53,7 @@ def tail(probability: ArrayLike, least: ArrayLike) -> FloatArray:
     return np.exp(tails.log_at(np.zeros(len(chance)))).reshape(shape)[()]
 
 
-def window(probability: ArrayLike) -> tuple[int, FloatArray]:
+def window(probability: ArrayLike) -> tuple[int, Floats]:
     """The least value that matters and the probabilities from there on, to an absolute error of about 1e-16."""
     chance = numbers("probability", probability, 0.0, 1.0)
     if chance.ndim != 1:
@@ -72,12 +71,12 @@ class Tails:
     `log_odds` has the shape (K, r) and may hold infinities, `least` the shape (K,).
     """
 
-    def __init__(self, log_odds: FloatArray, least: ArrayLike) -> None:
+    def __init__(self, log_odds: Floats, least: ArrayLike) -> None:
         sure = np.isposinf(log_odds)
         self._log_odds = np.where(sure, -np.inf, log_odds)
-        self._least: FloatArray = np.asarray(least, dtype=np.float64) - sure.sum(axis=1)
+        self._least: Floats = np.asarray(least, dtype=np.float64) - sure.sum(axis=1)
         possible = np.isfinite(self._log_odds).sum(axis=1)
-        self._open: NDArray[np.bool_] = (self._least > 0) & (self._least <= possible)
+        self._open: Bools = (self._least > 0) & (self._least <= possible)
         self._centre = np.zeros(len(log_odds))  # the a of the module's docstring
         if self._open.any():
             self._centre[self._open] = _centres(self._log_odds[self._open], self._least[self._open] - 0.5)
@@ -88,7 +87,7 @@ class Tails:
     def size(self) -> int:
         return len(self._centre)
 
-    def log_at(self, shift: FloatArray, rows: NDArray[np.intp] | None = None) -> FloatArray:
+    def log_at(self, shift: Floats, rows: Indices | None = None) -> Floats:
         """log P[S ≥ least] of the laws `rows` (of all by default) with log-odds grown by `shift`, (≤ K,) each."""
         rows = np.arange(self.size) if rows is None else rows
         result = np.where(self._least[rows] > 0, -np.inf, 0.0)
@@ -107,7 +106,7 @@ class Tails:
             result[inner] = np.where(up, np.minimum(part, 0.0), np.log1p(-np.exp(np.minimum(part, 0.0))))
         return result
 
-    def _tilted(self) -> tuple[FloatArray, FloatArray]:
+    def _tilted(self) -> tuple[Floats, Floats]:
         """P_a[S = v + j] and P_a[S = v − 1 − j] for j = 0, 1, …, both of shape (K, J)."""
         rows = np.flatnonzero(self._open)
         if len(rows) == 0:
@@ -125,7 +124,7 @@ class Tails:
         return above, below
 
 
-def _weight(log_odds: FloatArray, shift: FloatArray) -> FloatArray:
+def _weight(log_odds: Floats, shift: Floats) -> Floats:
     """−log Π (1 − p_i) of the log-odds grown by `shift`, (k,)."""
     x = log_odds + shift[:, None]
     weight = np.maximum(x, 0.0)
@@ -140,7 +139,7 @@ def _reach(variance: float) -> float:
     return third + math.sqrt(third**2 + 2 * _NEGLIGIBLE * variance)
 
 
-def _centres(log_odds: FloatArray, mean: FloatArray) -> FloatArray:
+def _centres(log_odds: Floats, mean: Floats) -> Floats:
     """The shift that gives about this mean, which need not be exact, (k,): Newton's method within a bracket."""
     finite = np.isfinite(log_odds)
     share = special.logit(mean / finite.sum(axis=1))
@@ -159,7 +158,7 @@ def _centres(log_odds: FloatArray, mean: FloatArray) -> FloatArray:
     return a
 
 
-def _probabilities(chance: FloatArray, size: int, variance: float) -> FloatArray:
+def _probabilities(chance: Floats, size: int, variance: float) -> Floats:
     """Probabilities of the values modulo `size`, of K laws with at least this variance, (K, size)."""
     t = 2 * math.pi / size * np.arange(size // 2 + 1)
     turn = np.exp(1j * t[2 * variance * np.sin(t / 2) ** 2 <= _NEGLIGIBLE]) - 1

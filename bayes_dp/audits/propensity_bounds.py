@@ -28,7 +28,7 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.audits.choice import largest_rejected
@@ -39,6 +39,7 @@ from bayes_dp.audits.poisson_binomial import Tails, tail, window
 from bayes_dp.audits.tampering import expected_p_value, keep_for_epsilon, keep_for_f, lean, lower_bounds, switched_on
 from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.data.table import whole_numbers
+from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 
 __all__ = [
     "Form",
@@ -57,8 +58,6 @@ __all__ = [
 Parameter = Literal["epsilon", "mu"]
 Form = Literal["untampered", "tampered"]
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 _PRECISION = 1e-12
 _EXPECTED_PRECISION = 1e-9
@@ -77,7 +76,7 @@ def bounds_for_propensities(
     form: Form | None = None,
     directional: bool = True,
     cautious: bool = False,
-) -> FloatArray:
+) -> Floats:
     """The lower bounds of one and the same r guesses under K sets of propensities, shape (K,).
 
     Parameters
@@ -132,20 +131,20 @@ def chosen_form(parameter: Parameter, delta: float, form: Form | None) -> Form:
 # Untampered -----------------------------------------------------------------------------------------------------------
 
 
-def untampered_p_value(leans: ArrayLike, correct: ArrayLike, epsilon: float) -> FloatArray:
+def untampered_p_value(leans: ArrayLike, correct: ArrayLike, epsilon: float) -> Floats:
     """P[S ≥ correct] with chances sigmoid(ε + lean), for leans (…, r); `correct` broadcasts with their leading axes."""
     epsilon = one_number("epsilon", epsilon, 0.0, math.inf, high_open=True)
     return tail(special.expit(np.asarray(leans, dtype=np.float64) + epsilon), correct)
 
 
-def untampered_bounds(leans: FloatArray, correct: NDArray[np.int64], p: float) -> FloatArray:
+def untampered_bounds(leans: Floats, correct: Ints, p: float) -> Floats:
     """The largest ε rejected by each of K audits, (K,): leans (K, r) of the guesses, `correct` (K,) of them right."""
     tails = Tails(leans, correct)
     # No chance is below that of the least lean, and with equal chances the bound is the one-run bound less the lean.
     equal = one_run_lower_bounds(leans.shape[1], leans.shape[1], correct, 0.0, p)
     high = np.where(correct > 0, equal - leans.min(axis=1, initial=np.inf), 0.0)
 
-    def margin(epsilon: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+    def margin(epsilon: Floats, i: Indices) -> Floats:
         return math.log(p) - tails.log_at(epsilon, i)
 
     return largest_rejected(margin, np.maximum(high, 0.0) * (1 + 1e-9), _PRECISION)
@@ -154,7 +153,7 @@ def untampered_bounds(leans: FloatArray, correct: NDArray[np.int64], p: float) -
 # Tampered -------------------------------------------------------------------------------------------------------------
 
 
-def tampered_bounds(m: int, r: int, steps: FloatArray, delta: float, p: float) -> FloatArray:
+def tampered_bounds(m: int, r: int, steps: Floats, delta: float, p: float) -> Floats:
     """The first ε that is not rejected by each of K audits, (K,), by the docstring's rule.
 
     `steps` (K, n) are the ε from which on each right guess is kept; wrong ones may stand among them as infinities.
@@ -174,7 +173,7 @@ def tampered_bounds(m: int, r: int, steps: FloatArray, delta: float, p: float) -
     return bounds
 
 
-def tampered_mu_bounds(m: int, r: int, kept: NDArray[np.int64], p: float) -> FloatArray:
+def tampered_mu_bounds(m: int, r: int, kept: Ints, p: float) -> Floats:
     """The largest μ rejected by each of K audits with so many kept right guesses, (K,): one recursion per number."""
     numbers_kept, place = np.unique(kept, return_inverse=True)
     return np.atleast_1d(f_dp_lower_bounds(GAUSSIAN, m, r, numbers_kept, p))[place]
@@ -183,10 +182,10 @@ def tampered_mu_bounds(m: int, r: int, kept: NDArray[np.int64], p: float) -> Flo
 # Without coins --------------------------------------------------------------------------------------------------------
 
 
-def expected_bound(m: int, r: int, leans: FloatArray, delta: float, p: float) -> float:
+def expected_bound(m: int, r: int, leans: Floats, delta: float, p: float) -> float:
     """The bound on ε by twice the mean p-value, for the leans of the right guesses, shape (n,)."""
 
-    def margin(x: FloatArray, _: NDArray[np.intp]) -> FloatArray:
+    def margin(x: Floats, _: Indices) -> Floats:
         means = [expected_p_value(m, r, keep_for_epsilon(leans, e), e, delta) for e in x.tolist()]
         return math.log(p / 2) - np.log(means)
 
@@ -194,19 +193,19 @@ def expected_bound(m: int, r: int, leans: FloatArray, delta: float, p: float) ->
     return float(largest_rejected(margin, high, _EXPECTED_PRECISION)[0])
 
 
-def median_kept(leans: FloatArray) -> int:
+def median_kept(leans: Floats) -> int:
     """The largest count that at least half of all coins reach, for the f-DP tampering of right guesses, leans (n,)."""
     low, law = window(keep_for_f(leans))
     above = np.cumsum(law[::-1])[::-1]
     return low + int(np.flatnonzero(above >= 0.5)[-1])
 
 
-def median_bound(m: int, r: int, leans: FloatArray, p: float) -> float:
+def median_bound(m: int, r: int, leans: Floats, p: float) -> float:
     """The bound on μ by the median count of kept guesses at p/2, for the leans of the right guesses, shape (n,)."""
     return float(tampered_mu_bounds(m, r, np.array([median_kept(leans)]), p / 2)[0])
 
 
-def _truths(name: str, value: ArrayLike, size: int) -> BoolArray:
+def _truths(name: str, value: ArrayLike, size: int) -> Bools:
     array = np.asarray(value)
     if array.shape != (size,) or array.dtype.kind not in "bui" or not np.isin(array, (0, 1)).all():
         raise InputError(f"{name} must hold {size} truth values, one for each guess")

@@ -20,14 +20,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.beta import log_density, log_peak
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["JointBeta"]
 
-Floats = NDArray[np.float64]
 
 _X, _W = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = (_X + 1) / 2, _W / 2
@@ -120,13 +119,13 @@ class JointBeta:
         large = int(np.argmax(outside))
         return max(0.0, float(inside[large] - outside[1 - large])), min(1.0, float(outside.sum())), density
 
-    def _log_pdf(self, which: NDArray[np.int64], rate: int, t: Floats, rest: Floats) -> Floats:
+    def _log_pdf(self, which: Ints, rate: int, t: Floats, rest: Floats) -> Floats:
         """Of the rate (0 or 1) of each node's integral, at t with rest = 1 − t given apart."""
         k, n = self._p[which, rate], self._p[which, rate] + self._q[which, rate]
         with np.errstate(divide="ignore"):
             return log_density(k, n, self._peak[which, rate], t, rest) - np.log(t * rest)
 
-    def _nodes(self, epsilon: float, corner: float) -> tuple[NDArray[np.int64], Floats, Floats]:
+    def _nodes(self, epsilon: float, corner: float) -> tuple[Ints, Floats, Floats]:
         """Gauss-Legendre nodes in the angle: which integral they are of, place and weight; each (nodes,).
 
         The cuts are where the first rate's density changes, and where the line meets those of the second rate's.

@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.audits.choice import largest_rejected, trials
@@ -40,6 +40,7 @@ from bayes_dp.audits.one_run import lower_bounds as pure_lower_bounds
 from bayes_dp.audits.one_run import p_value as pure_p_value
 from bayes_dp.audits.poisson_binomial import tail, window
 from bayes_dp.checks import numbers, one_number
+from bayes_dp.support.arrays import Floats, Indices
 
 __all__ = [
     "expected_p_value",
@@ -52,7 +53,6 @@ __all__ = [
     "switched_on",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _WINDOW = 40.0  # probabilities of Z below e^{−40} are left out of the sum
 _PRECISION = 1e-12
@@ -62,7 +62,7 @@ _BLOCK = 1_000_000  # numbers at a time
 # Chances of being kept ------------------------------------------------------------------------------------------------
 
 
-def lean(propensity: ArrayLike, member_called: ArrayLike, directional: bool = True) -> FloatArray:
+def lean(propensity: ArrayLike, member_called: ArrayLike, directional: bool = True) -> Floats:
     """T·logit π, or |logit π| if not `directional`; T is 1 where a member was called, else −1. The arguments broadcast.
 
     Infinite where the propensity is 0 or 1.
@@ -72,18 +72,18 @@ def lean(propensity: ArrayLike, member_called: ArrayLike, directional: bool = Tr
     return np.asarray(np.where(called, logit, -logit) if directional else np.abs(logit) + np.zeros(called.shape))[()]
 
 
-def keep_for_epsilon(lean: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+def keep_for_epsilon(lean: ArrayLike, epsilon: ArrayLike) -> Floats:
     """b = (1 + e^{−ε−lean})/(1 + e^{−ε}), or 1 where the lean is negative."""
     e = np.asarray(epsilon, dtype=np.float64)
     return np.minimum(special.expit(e) + special.expit(-e) * keep_for_f(lean), 1.0)
 
 
-def keep_for_f(lean: ArrayLike) -> FloatArray:
+def keep_for_f(lean: ArrayLike) -> Floats:
     """b = e^{−lean}, or 1 where the lean is negative."""
     return np.exp(-np.maximum(lean, 0.0))
 
 
-def switched_on(lean: FloatArray, uniform: FloatArray) -> FloatArray:
+def switched_on(lean: Floats, uniform: Floats) -> Floats:
     """The ε ≥ 0 from which on a guess is kept, uniform < b(ε): b grows from (1 + e^{−lean})/2 to 1."""
     never = keep_for_f(lean)  # the limit of b for ε → −∞
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -94,9 +94,7 @@ def switched_on(lean: FloatArray, uniform: FloatArray) -> FloatArray:
 # The p-value of (ε, δ)-DP ---------------------------------------------------------------------------------------------
 
 
-def p_value(
-    examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike
-) -> FloatArray:
+def p_value(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """The p-value of Theorem 5.1.1, at most 1; `correct` counts the right guesses that were kept. The arguments
     broadcast."""
     m, r, v = trials(examples, made, correct)
@@ -108,7 +106,7 @@ def p_value(
     return np.minimum(plain + charge, 1.0)[()]
 
 
-def slack(made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+def slack(made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike) -> Floats:
     """α = Σ_{i=1}^{v} P[Z = v − i]/i for Z ~ Binomial(made, sigmoid ε), v = `correct`; the arguments broadcast."""
     e = numbers("epsilon", epsilon, 0.0, math.inf, high_open=True)
     _, r, v, e = np.broadcast_arrays(*trials(made, made, correct), e)
@@ -123,7 +121,7 @@ def slack(made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike) -> FloatArray
     return result.reshape(shape)[()]
 
 
-def _slack(r: NDArray[np.intp], v: NDArray[np.intp], epsilon: FloatArray, width: int) -> FloatArray:
+def _slack(r: Indices, v: Indices, epsilon: Floats, width: int) -> Floats:
     """The sum over the n = v − i among so many values around the mean of Z, by log-probabilities; all (k,)."""
     n = (r * special.expit(epsilon)).astype(np.intp)[:, None] + np.arange(width) - width // 2
     inside = (n >= 0) & (n < v[:, None])
@@ -133,7 +131,7 @@ def _slack(r: NDArray[np.intp], v: NDArray[np.intp], epsilon: FloatArray, width:
     return np.sum(np.where(inside, np.exp(log_chance) / (v[:, None] - n + ~inside), 0.0), axis=1)
 
 
-def _log_factorial(n: NDArray[np.intp]) -> FloatArray:
+def _log_factorial(n: Indices) -> Floats:
     """log n!, from a table of the range of n where that is shorter."""
     low, high = int(n.min()), int(n.max())
     if high - low >= n.size:
@@ -141,7 +139,7 @@ def _log_factorial(n: NDArray[np.intp]) -> FloatArray:
     return np.asarray(special.gammaln(np.arange(low, high + 1) + 1.0)[n - low])
 
 
-def lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: float, p: ArrayLike) -> FloatArray:
+def lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta: float, p: ArrayLike) -> Floats:
     """Largest ε with a p-value below p for this number of kept right guesses, 0 if none; all but δ broadcast."""
     level = numbers("p", p, 0.0, 1.0, low_open=True, high_open=True)
     m, r, v, level = np.broadcast_arrays(*trials(examples, made, correct), level)
@@ -150,7 +148,7 @@ def lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta
     if delta == 0:
         return pure.reshape(shape)[()]
 
-    def margin(epsilon: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+    def margin(epsilon: Floats, i: Indices) -> Floats:
         with np.errstate(divide="ignore"):
             return np.log(level[i]) - np.log(p_value(m[i], r[i], v[i], epsilon, delta))
 

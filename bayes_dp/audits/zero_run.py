@@ -23,7 +23,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, Sides
@@ -47,12 +46,12 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.propensity_source import PropensitySource
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["ESTIMATED", "FAR", "NOT_BOOTSTRAPPED", "Trust", "cautions", "resting_on", "trusted", "uniforms", "zero_run"]
 
-FloatArray = NDArray[np.float64]
 AnyForm = Literal["untampered", "tampered", "compositional"]
 Trust = Literal["cautious", "exact"]
 
@@ -139,7 +138,7 @@ def zero_run(
         raise InputError("derandomised is for the tampered form; the untampered one has no coins")
     uniform = uniforms(calls, seed)
 
-    def lower(part: Guesses, rows: NDArray[np.intp], p: float) -> FloatArray:
+    def lower(part: Guesses, rows: Indices, p: float) -> Floats:
         return np.array([_bound(part, i, uniform, parameter, delta or 0.0, chosen, settings, p) for i in rows.tolist()])
 
     members, found = _members(calls), choose_by(calls, 1 - confidence, lower)
@@ -195,7 +194,7 @@ def trusted(propensity: Any) -> Trust:
     return "cautious" if propensity == "cautious" else "exact"
 
 
-def uniforms(guesses: Guesses, seed: int) -> FloatArray:
+def uniforms(guesses: Guesses, seed: int) -> Floats:
     """The coins of the tampered form: one uniform number for each row of the table that the guesses or their pilot
     have, (n,), and 0 for the others."""
     coins = np.zeros(len(guesses.table))
@@ -233,7 +232,7 @@ def _calls(
 def _bound(
     calls: Guesses,
     i: int,
-    uniform: FloatArray,
+    uniform: Floats,
     parameter: Parameter,
     delta: float,
     form: Form,
@@ -328,7 +327,7 @@ def cautions(form: str, directional: bool, propensity: Trust) -> list[str]:
     return ["No propensity is nearer to 1/2 than the true one; further away, on its side of 1/2, does no harm."]
 
 
-def _far(propensity: FloatArray) -> NDArray[np.bool_]:
+def _far(propensity: Floats) -> Bools:
     return np.minimum(propensity, 1 - propensity) < FAR
 
 

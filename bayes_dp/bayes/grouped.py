@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpyro.distributions as dist
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.convergence import warn
 from bayes_dp.bayes.groups import Members, spread_of, sums
@@ -26,11 +25,9 @@ from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["GroupedPosterior", "aggregate", "hierarchical"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class GroupedPosterior(SampledPosterior):

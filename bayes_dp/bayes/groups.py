@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.support.arrays import Ints
 
 __all__ = ["Members", "spread_of", "sums"]
-
-Ints = NDArray[np.int64]
 
 
 class Members(NamedTuple):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.counts import Counts
@@ -16,10 +15,10 @@ from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Parameter", "Question", "Strength", "ask"]
 
-Floats = NDArray[np.float64]
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
 

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.question import Question
 from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, Posterior, SampleMarginal, check_draws
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["SampledPosterior"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class SampledPosterior(Posterior):

@@ -11,17 +11,15 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.audits.base import Audit, Inputs
 from bayes_dp.calibrate.mechanisms import RESPONSES, SIZES, RandomizedResponse
 from bayes_dp.calibrate.rates import RATE_DELTA, attacks_on_border
 from bayes_dp.calibrate.result import Row, Simulation, row_of
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.support.arrays import Ints
 
 __all__ = ["can_be_studied", "tasks_for"]
-
-Ints = NDArray[np.int64]
 
 
 def can_be_studied(audit: Audit) -> bool:

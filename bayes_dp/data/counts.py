@@ -17,7 +17,6 @@ from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.table import (
-    IntArray,
     Table,
     chosen_rows,
     count_arrays,
@@ -26,6 +25,7 @@ from bayes_dp.data.table import (
     labels,
     one_whole_number,
 )
+from bayes_dp.support.arrays import Ints
 from bayes_dp.support.once import once
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ class ErrorCounts(Immutable):
     array([3])
     """
 
-    false_positives: IntArray
-    negatives: IntArray
-    false_negatives: IntArray
-    positives: IntArray
+    false_positives: Ints
+    negatives: Ints
+    false_negatives: Ints
+    positives: Ints
     base: tuple[str, ...] | None
     group: tuple[str, ...] | None
     design: str
@@ -182,7 +182,7 @@ class ErrorCounts(Immutable):
     @classmethod
     def _of(
         cls,
-        counts: Sequence[IntArray],
+        counts: Sequence[Ints],
         base: ArrayLike | None = None,
         group: ArrayLike | None = None,
         design: str = "repeated",
@@ -294,7 +294,7 @@ class ErrorCounts(Immutable):
         return f'ErrorCounts: {bases}, {spans} challenges{each}, design "{self.design}"{examples}'
 
 
-def _checked(table: Table, counts: Sequence[IntArray], design: object, examples: object) -> dict[str, Any]:
+def _checked(table: Table, counts: Sequence[Ints], design: object, examples: object) -> dict[str, Any]:
     """The fields of ErrorCounts, from counts that need no more checks and a table with the labels."""
     fields: dict[str, Any] = dict(zip(_COUNTS.values(), counts, strict=True))
     fields |= {name: labels(table, name, len(counts[0])) for name in _LABELS}
@@ -313,7 +313,7 @@ def _known_design(design: object) -> str:
     raise InputError(f'design must be "repeated", "cross_fed" or "one_run", not {show(design)}')
 
 
-def _checked_examples(examples: object, design: str, negatives: IntArray, positives: IntArray) -> int | None:
+def _checked_examples(examples: object, design: str, negatives: Ints, positives: Ints) -> int | None:
     if design != "one_run":
         if examples is not None:
             raise InputError(

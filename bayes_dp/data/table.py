@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError, show, text_of, truth
+from bayes_dp.support.arrays import Indices, Ints
 
 __all__ = [
     "COUNTS",
@@ -28,7 +29,6 @@ __all__ = [
     "MEMBER_CELLS",
     "MEMBER_HEADINGS",
     "CellKind",
-    "IntArray",
     "Layout",
     "Table",
     "cells_of",
@@ -47,7 +47,6 @@ __all__ = [
     "whole_numbers",
 ]
 
-IntArray = NDArray[np.int64]
 
 MAX_COLUMNS = 1_000
 _FORMULA = ("=", "+", "-", "@")  # what one begins with in spreadsheets
@@ -214,7 +213,7 @@ def columns_of(headings: Sequence[str], where: str, layout: Layout = COUNTS) -> 
     return {column: k for column, k in found.items() if column in layout.headings}
 
 
-def chosen_rows(index: Any, n: int, row: str) -> NDArray[np.intp]:
+def chosen_rows(index: Any, n: int, row: str) -> Indices:
     """The rows that an index chooses out of n: a number, a slice, an array of numbers or of booleans of shape (n,).
 
     `row` says what a row is, in the message when none is chosen.
@@ -228,7 +227,7 @@ def chosen_rows(index: Any, n: int, row: str) -> NDArray[np.intp]:
     return rows
 
 
-def count_arrays(table: Table) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def count_arrays(table: Table) -> tuple[Ints, Ints, Ints, Ints]:
     """False positives, negatives, false negatives and positives, each a read-only copy of shape (n,).
 
     Negatives are fp + tn and positives fn + tp where the table has those columns instead (or too).
@@ -267,7 +266,7 @@ def count_arrays(table: Table) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     return arrays["fp"], arrays["n0"], arrays["fn"], arrays["n1"]
 
 
-def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> IntArray:
+def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> Ints:
     """A copy of `value` as int64, shape () or (n,), each from `low` to 2**53; `name(row)` names an element in messages.
 
     Whole floats such as 3.0 are accepted, truth values and text are not.
@@ -366,7 +365,7 @@ def safe_cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.lstrip()[:1] in _FORMULA else value
 
 
-def _whole_array(array: NDArray[Any], low: int, name: Callable[[int | None], str]) -> IntArray:
+def _whole_array(array: NDArray[Any], low: int, name: Callable[[int | None], str]) -> Ints:
     wide = array.astype(np.float64) if array.dtype.kind == "f" else array  # 2**53 does not fit into float16
     good = (wide >= low) & (wide <= MAX_COUNT) & (wide == np.floor(wide))  # False for NaN
     if not good.all():

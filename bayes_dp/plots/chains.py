@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, show, whole_number
 from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
 from bayes_dp.results import interop
 from bayes_dp.results.posterior import Chains, Posterior
+from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["autocorrelation", "ess", "rank", "trace"]
 
-Floats = NDArray[np.float64]
 
 _FEWEST = 8  # draws of a chain
 _LAGS = 100

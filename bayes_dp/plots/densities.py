@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.plots.style import BLUE, CYCLE, ORANGE, axes_of, dressed, explained, known, posterior_of
 from bayes_dp.plots.style import label as letter
+from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["joint", "posterior", "prior_posterior"]
 
-Floats = NDArray[np.float64]
 
 _CURVE = "posterior density"  # marks the curves of `posterior` among the lines of the axes
 _COLOURS = tuple(colour for colour in CYCLE if colour != ORANGE)  # which is the prior's

@@ -34,7 +34,7 @@ import time
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp import __version__
@@ -53,13 +53,13 @@ from bayes_dp.propensity.result import Origin, Propensity
 from bayes_dp.propensity.worst_case import Guessed, Terms, best_of_least
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.workers import check_jobs, pool
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["bootstrap"]
 
-Floats = NDArray[np.float64]
 Path = str | os.PathLike[str]
 
 _SECONDS = 10.0  # tasks grow while a round of them takes less

@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
-from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import qmc
 
@@ -26,11 +25,11 @@ from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.candidates import BetaPair
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.question import Question
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.workers import jax_must_run
 
 __all__ = ["log_likelihood", "strength_of"]
 
-Floats = NDArray[np.float64]
 
 _PAIRS = 2048  # K, a power of two as Sobol sequences want it
 _DRAWS = 64  # draws worked on at once, to bound memory

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp.bayes.exact.axis import Axis, Coordinate, axis_of
 from bayes_dp.bayes.exact.corner_tables import CornerTable
@@ -26,10 +26,10 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["MOST_CHALLENGES", "ExactPosterior", "exact", "exact_delta"]
 
-Floats = NDArray[np.float64]
 
 _FAR = 5e4  # times the scale of the coordinate
 _HEAVY_TAIL = (

@@ -8,12 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import xlog1py, xlogy
-from numpy.typing import NDArray
 
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.candidates import Auxiliaries, BetaPair, uniform_pairs
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
-from bayes_dp.support.arrays import Floats
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["BINOMIAL", "Binomial"]
 
@@ -49,11 +48,11 @@ class Binomial(BaseLikelihood):
         return BetaPair(x + 1, n0 - x + 1, y + 1, n1 - y + 1), True
 
 
-def _whole(trials: Array) -> NDArray[np.int64]:
+def _whole(trials: Array) -> Ints:
     return np.asarray(trials).astype(np.int64)
 
 
-def _numbers(counts: NDArray[np.int64]) -> Floats:
+def _numbers(counts: Ints) -> Floats:
     return counts.astype(np.float64)
 
 

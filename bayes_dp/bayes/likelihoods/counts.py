@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Array", "Counts"]
 
-Array = jax.Array | NDArray[np.float64]
+Array = jax.Array | Floats
 
 
 class Counts(NamedTuple):

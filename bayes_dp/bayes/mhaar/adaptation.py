@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Block", "Covariance", "plan"]
 
-Floats = NDArray[np.float64]
 
 # Ends of the windows, as shares of the warm-up; in the last one only the scales adapt.
 _WINDOWS = np.array([0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0])

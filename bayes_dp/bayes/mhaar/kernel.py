@@ -26,17 +26,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.scipy.special import logsumexp
-from numpy.typing import NDArray
 
 from bayes_dp import region
 from bayes_dp.bayes.layer import edges, fold, in_layer, log_layer_area
 from bayes_dp.bayes.likelihoods.candidates import BetaPair
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.checks import InputError
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["Info", "Noise", "State", "Target", "advance", "init", "kernel", "noise_of_blocks"]
 
-Floats = NDArray[np.float64]
 
 _ACCEPTANCE = 0.28  # that the warm-up aims at: 0.35 is best for a Gaussian in two dimensions, less with noise
 _PROPOSALS = 8  # T, of the averaged move

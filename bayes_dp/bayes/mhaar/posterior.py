@@ -14,7 +14,6 @@ from typing import Any, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.convergence import convergence, warn
@@ -28,11 +27,11 @@ from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import log_layer_area
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
 
 __all__ = ["MhaarPosterior", "answer", "mhaar"]
 
-Floats = NDArray[np.float64]
 
 _BLOCK = 250  # iterations at most between two looks at the progress bar and the keyboard
 _PAIRS = 1 << 20  # auxiliary pairs at most in a block (8 MB an array)

@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayes_dp.bayes.convergence import warn
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.counts import Counts
@@ -25,8 +22,6 @@ from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["NutsPosterior", "nuts"]
-
-Floats = NDArray[np.float64]
 
 
 class NutsPosterior(SampledPosterior):

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax.scipy.special import gammaln, xlog1py, xlogy
 
 from bayes_dp.bayes.likelihoods.counts import Array
+from bayes_dp.beta import stirling_series
 
 __all__ = ["log_binomial", "log_choose", "log_rise"]
 
@@ -28,7 +29,7 @@ def log_rise(a: Array, k: Array) -> jax.Array:
     """
     high = a + 8
     top = high + k
-    series = (high - 0.5) * jnp.log1p(k / high) + k * (jnp.log(top) - 1) + _stirling(top) - _stirling(high)
+    series = (high - 0.5) * jnp.log1p(k / high) + k * (jnp.log(top) - 1) + stirling_series(top) - stirling_series(high)
     return jnp.asarray(series - jnp.log(_eight(a + k)) + jnp.log(_eight(a)))
 
 
@@ -36,9 +37,3 @@ def _eight(a: Array) -> jax.Array:
     """a(a+1)…(a+7): with u = a(a+7), the other pairs of opposite factors are u + 6, u + 10 and u + 12."""
     u = a * (a + 7)
     return jnp.asarray(u * (u + 6) * ((u + 10) * (u + 12)))
-
-
-def _stirling(z: Array) -> jax.Array:
-    """log Γ(z) − [(z − ½) log z − z + ½ log 2π], for z ≥ 8."""
-    w = 1 / (z * z)
-    return jnp.asarray((1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w / 1188)))) / z)

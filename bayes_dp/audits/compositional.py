@@ -27,9 +27,10 @@ from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.base import Audit, Finding, Inputs
-from bayes_dp.audits.choice import Lower, as_guesses, choose, guessing_settings
+from bayes_dp.audits.choice import Lower, choose
 from bayes_dp.audits.f_dp import GAUSSIAN, Family, gaussian_limit, refuse_delta_zero
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
+from bayes_dp.audits.given import as_guesses, guessing_settings
 from bayes_dp.audits.memberships import under_overlap
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
 from bayes_dp.checks import InputError, is_one_of, one_number, show

@@ -37,16 +37,10 @@ from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.base import Audit, no_gaussian_epsilon
-from bayes_dp.audits.choice import (
-    ASSUMPTIONS,
-    as_guesses,
-    cautions,
-    choose,
-    guessing_settings,
-    largest_rejected,
-    trials,
-)
+from bayes_dp.audits.choice import choose
+from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, cautions, guessing_settings
 from bayes_dp.audits.memberships import under_coins
+from bayes_dp.audits.rejected import largest_rejected, trials
 from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable

@@ -39,19 +39,12 @@ from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.base import Audit
-from bayes_dp.audits.choice import (
-    ASSUMPTIONS,
-    Lower,
-    as_guesses,
-    cautions,
-    choose,
-    guessing_settings,
-    largest_rejected,
-    trials,
-)
+from bayes_dp.audits.choice import Lower, choose
 from bayes_dp.audits.f_dp import approx
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
+from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, cautions, guessing_settings
 from bayes_dp.audits.memberships import under_coins
+from bayes_dp.audits.rejected import largest_rejected, trials
 from bayes_dp.beta import stirling_error
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show
 from bayes_dp.data.counts import ErrorCounts

@@ -31,11 +31,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.audits.choice import largest_rejected
 from bayes_dp.audits.f_dp import GAUSSIAN
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.one_run import lower_bounds as one_run_lower_bounds
 from bayes_dp.audits.poisson_binomial import Tails, tail, window
+from bayes_dp.audits.rejected import largest_rejected
 from bayes_dp.audits.tampering import expected_p_value, keep_for_epsilon, keep_for_f, lean, lower_bounds, switched_on
 from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.data.table import whole_numbers

@@ -35,10 +35,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.audits.choice import largest_rejected, trials
 from bayes_dp.audits.one_run import lower_bounds as pure_lower_bounds
 from bayes_dp.audits.one_run import p_value as pure_p_value
 from bayes_dp.audits.poisson_binomial import tail, window
+from bayes_dp.audits.rejected import largest_rejected, trials
 from bayes_dp.checks import numbers, one_number
 from bayes_dp.support.arrays import Floats, Indices
 

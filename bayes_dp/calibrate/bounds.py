@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bayes_dp.attacks.scores import NumberOfGuesses, guess
-from bayes_dp.audits.choice import Lower
+from bayes_dp.audits.choice import Lower, level_of
 from bayes_dp.audits.one_run import lower_bounds as binomial_bounds
 from bayes_dp.calibrate.counts import draw_correct
 from bayes_dp.calibrate.mechanisms import Mechanism
@@ -42,8 +42,8 @@ def simulated(
     """The bounds of so many audits, (size,), as `guess` and the audit's own choice of a row would give them."""
     # A table of no meaning, to be told the numbers of guesses
     plan = guess(GuessTable(np.arange(float(examples)), np.zeros(examples, bool)), choice)
-    level = p / len(plan) if plan.rule == "bonferroni" else p
-    bounds = bounds_of(lower, plan.examples, plan.made, draw_correct(mechanism, plan, size, rng), level)
+    correct = draw_correct(mechanism, plan, size, rng)
+    bounds = bounds_of(lower, plan.examples, plan.made, correct, level_of(plan, p))
     if plan.pilot is None:
         return bounds.max(axis=1)
     pilot = plan.pilot

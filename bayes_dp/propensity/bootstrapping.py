@@ -40,6 +40,7 @@ from scipy import special
 from bayes_dp import __version__
 from bayes_dp.attacks.adversary import call_members
 from bayes_dp.attacks.scores import Bonferroni, Fixed, NumberOfGuesses, Sides
+from bayes_dp.audits.choice import level_of
 from bayes_dp.audits.memberships import Memberships, under_independence
 from bayes_dp.audits.zero_run import Trust, cautions, resting_on, uniforms, zero_run
 from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of, show
@@ -236,8 +237,7 @@ def _least(
     """Which number of guesses was taken, and the least bound of it."""
     coins = uniforms(calls, seed)
     if calls.pilot is None:
-        level = p / len(calls) if calls.rule == "bonferroni" else p
-        return best_of_least(terms, _guessed(calls, x, coins, level), fitted, radius)
+        return best_of_least(terms, _guessed(calls, x, coins, level_of(calls, p)), fitted, radius)
     row, _ = best_of_least(terms, _guessed(calls.pilot, x, coins, p), fitted, radius)
     return row, best_of_least(terms, _guessed(calls.only(row), x, coins, p), fitted, radius)[1]
 

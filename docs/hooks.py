@@ -30,6 +30,7 @@ _OUTSIDE = re.compile(r"\]\((?:\.\./)+(" + "|".join(map(re.escape, _PAGES)) + r"
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 _CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 _CODE = re.compile(r"<code>.*?</code>", re.DOTALL)  # in a table, Markdown wants its | as \|
+_EXAMPLE = re.compile(r"^>>> (?:.+\n?)+", re.MULTILINE)  # as far as the next empty line
 _ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*) : (.*)$")
 
 
@@ -131,8 +132,9 @@ def _signature(name: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A docstring as Markdown, its parameters as a list."""
-    lines, found, entries = (inspect.getdoc(value) or "").split("\n"), [], False
+    """A docstring as Markdown, its parameters as a list and its examples as code."""
+    text = _EXAMPLE.sub(lambda match: f"```pycon\n{match[0].rstrip()}\n```\n", inspect.getdoc(value) or "")
+    lines, found, entries = text.split("\n"), [], False
     for i, line in enumerate(lines):
         rule = re.fullmatch(r"-{3,}", line)
         if i + 1 < len(lines) and re.fullmatch(r"-{3,}", lines[i + 1]):

@@ -1,44 +1,25 @@
 """The figures. Each function draws into the `ax` it is given (or a new one) and returns it; nothing global is changed.
 
-    style           colours, names and axes, which all share
-    densities       posterior, prior_posterior, joint
-    plane           roc_plane, tradeoff
-    profile         epsilon_delta
-    comparisons     forest
-    attack_curves   error_curves
-    chains          trace, rank, autocorrelation, ess
-    calibration     sbc_ranks
-    membership      propensities
-    planned         widths
-
-Without an `ax` a new figure is made, 3.4 inches wide, which is a column of a paper. `error_curves` needs two axes, and
-takes and returns an array of them.
+What all of them share, colours, names and axes, is in `style`. Without an `ax` a new figure is made, 3.4 inches wide,
+which is a column of a paper. `error_curves` needs two axes, and takes and returns an array of them.
 """
 
-from bayes_dp.plots.attack_curves import error_curves
-from bayes_dp.plots.calibration import sbc_ranks
-from bayes_dp.plots.chains import autocorrelation, ess, rank, trace
-from bayes_dp.plots.comparisons import forest
-from bayes_dp.plots.densities import joint, posterior, prior_posterior
-from bayes_dp.plots.membership import propensities
-from bayes_dp.plots.plane import roc_plane, tradeoff
-from bayes_dp.plots.planned import widths
-from bayes_dp.plots.profile import epsilon_delta
+import inspect
 
-__all__ = [
-    "autocorrelation",
-    "epsilon_delta",
-    "error_curves",
-    "ess",
-    "forest",
-    "joint",
-    "posterior",
-    "prior_posterior",
-    "propensities",
-    "rank",
-    "roc_plane",
-    "sbc_ranks",
-    "trace",
-    "tradeoff",
-    "widths",
-]
+from bayes_dp.plots.attack_curves import error_curves as error_curves
+from bayes_dp.plots.calibration import sbc_ranks as sbc_ranks
+from bayes_dp.plots.chains import autocorrelation as autocorrelation
+from bayes_dp.plots.chains import ess as ess
+from bayes_dp.plots.chains import rank as rank
+from bayes_dp.plots.chains import trace as trace
+from bayes_dp.plots.comparisons import forest as forest
+from bayes_dp.plots.densities import joint as joint
+from bayes_dp.plots.densities import posterior as posterior
+from bayes_dp.plots.densities import prior_posterior as prior_posterior
+from bayes_dp.plots.membership import propensities as propensities
+from bayes_dp.plots.plane import roc_plane as roc_plane
+from bayes_dp.plots.plane import tradeoff as tradeoff
+from bayes_dp.plots.planned import widths as widths
+from bayes_dp.plots.profile import epsilon_delta as epsilon_delta
+
+__all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value))

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.bayes.exact.axis import Axis, Coordinate, axis_of
 from bayes_dp.bayes.exact.corner_tables import CornerTable
+from bayes_dp.bayes.exact.locating import Ridge
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
-from bayes_dp.bayes.exact.quadrature import Piecewise, Ridge, integrate
+from bayes_dp.bayes.exact.panels import Piecewise
+from bayes_dp.bayes.exact.quadrature import integrate
 from bayes_dp.bayes.exact.rates import draw_rates
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers

@@ -10,6 +10,7 @@ from scipy import stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes import priors
+from bayes_dp.bayes.exact import locating, panels, quadrature
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.exact.posterior import exact, exact_delta
 
@@ -95,16 +96,16 @@ def test_joint_agrees_with_brute_force(delta):
 
 def test_tolerance_does_not_move_the_answer(monkeypatch):
     """Interval ends within 1e-3 and log evidence within 1e-6: a run with far smaller cells is the reference."""
-    from bayes_dp.bayes.exact import quadrature as cells
-
     sets = [
         (bdp.datasets.strong_attacks(), 0.01),
         (bdp.datasets.mnist_a4(), 1e-3),
         (bdp.ErrorCounts([7], 50, [9], 50), 0.0),
     ]
     quick = [exact(counts, delta) for counts, delta in sets]
-    monkeypatch.setattr(cells, "_INTERPOLANT", 1e-6)
-    monkeypatch.setattr(cells, "_DROP", 32.0)
+    for module in (panels, quadrature):
+        monkeypatch.setattr(module, "INTERPOLANT", 1e-6)
+    for module in (panels, locating, quadrature):
+        monkeypatch.setattr(module, "DROP", 32.0)
     for (counts, delta), post in zip(sets, quick, strict=True):
         careful = exact(counts, delta)
         assert post.log_evidence == pytest.approx(careful.log_evidence, abs=1e-6)

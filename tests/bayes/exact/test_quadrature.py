@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_dp.bayes.exact.quadrature import Piecewise, integrate
+from bayes_dp.bayes.exact.panels import Piecewise
+from bayes_dp.bayes.exact.quadrature import integrate
 
 
 def gaussian(mean, covariance):

@@ -7,18 +7,35 @@ rate ≤ p + 3 standard errors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bayes_dp.checks import InputError, show
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import (
+    A_LINE,
+    A_NUMBER,
+    A_SHARE,
+    TRUTH,
+    Wanted,
+    a_list,
+    checked_object,
+    finite,
+    is_finite,
+)
+from bayes_dp.results.base import Saved
 from bayes_dp.support.arrays import Floats
+from bayes_dp.support.text import Piece, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Row", "Simulation", "Study", "row_of"]
+
+_HEADINGS = ("audit", "mechanism", "truth", "examples", "choice", "rate", "s.e.", "mean bound", "verdict")
 
 
 @dataclass(frozen=True)
@@ -48,8 +65,8 @@ class Row:
         return "no claim, within p" if self.passed else "no claim, exceeds p"
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class Study(Saved):
     """The rows of a study; `complete` is False if it was interrupted.
 
     >>> study = bdp.calibrate.study("panoramia", repetitions=20)
@@ -59,6 +76,7 @@ class Study:
     {'mechanism': 'no leak', 'truth': 0.0, 'rate': 0.05}
     """
 
+    format = "bayes-dp/study/1"
     audit: str
     repetitions: int
     p: float
@@ -78,11 +96,11 @@ class Study:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in it, fit for JSON."""
-        return asdict(self) | {"rows": [asdict(row) for row in self.rows], "passed": self.passed}
+        rows = [finite(asdict(row)) for row in self.rows]
+        return {"format": self.format} | asdict(self) | {"rows": rows, "passed": self.passed}
 
-    def __str__(self) -> str:
-        heading = ("audit", "mechanism", "truth", "examples", "choice", "rate", "s.e.", "mean bound", "verdict")
-        cells = [heading] + [
+    def _pieces(self) -> Iterator[Piece]:
+        cells = [
             (
                 row.audit,
                 row.mechanism,
@@ -96,12 +114,24 @@ class Study:
             )
             for row in self.rows
         ]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in cells]
+        widths = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
+        lines = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in (_HEADINGS, *cells)]
         lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
         state = "" if self.complete else ", INTERRUPTED"
         title = f"{self.audit}: {self.repetitions} audits a row at p = {self.p:g}, seed {self.seed}{state}"
-        return "\n".join([title, "", *lines])
+        yield Table(cells, _HEADINGS, title, words=(title, "", *lines))
+
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_study(name, without_format(name, content, cls.format))
+        rows: list[dict[str, Any]] = [
+            {k: math.inf if v is None else v for k, v in row.items()} for row in found["rows"]
+        ]
+        given = {key: found[key] for key in ("audit", "repetitions", "p", "seed", "complete")}
+        study = cls(**given, rows=tuple(Row(**row) for row in rows))
+        if study.passed != found["passed"]:
+            raise InputError(f"{name}: passed is {show(found['passed'])}, which is not what the rows say")
+        return study
 
 
 Simulation = Callable[[np.random.Generator, int, float], list[Row]]  # (generator, repetitions, p)
@@ -114,3 +144,38 @@ def row_of(labels: tuple[str, str, int, str], truth: float, bounds: Floats, p: f
     error = math.sqrt(rate * (1 - rate) / len(bounds))
     mean = float(np.mean(bounds))
     return Row(audit, mechanism, truth, examples, choice, rate, error, mean, claim, rate <= p + 3 * error)
+
+
+_A_COUNT: Wanted = (lambda value: is_finite(value, 0.0) and isinstance(value, int), "a whole number, at least 0")
+_FIELDS: dict[str, Wanted] = {
+    "audit": A_LINE,
+    "repetitions": _A_COUNT,
+    "p": A_SHARE,
+    "seed": _A_COUNT,
+    "rows": a_list("rows"),
+    "complete": TRUTH,
+    "passed": TRUTH,
+}
+_ROW: dict[str, Wanted] = {
+    "audit": A_LINE,
+    "mechanism": A_LINE,
+    "truth": A_NUMBER,
+    "examples": _A_COUNT,
+    "choice": A_LINE,
+    "rate": A_SHARE,
+    "standard_error": A_SHARE,
+    "mean_bound": A_NUMBER,
+    "valid_claim": TRUTH,
+    "passed": TRUTH,
+}
+
+
+def checked_study(name: str, content: Any) -> dict[str, Any]:
+    """The content of a file of this `name`, where it is all that a study says, and nothing else."""
+    try:
+        found = checked_object(name, content, _FIELDS)
+        for i, row in enumerate(found["rows"]):
+            checked_object(f"{name}: rows[{i}]", row, _ROW)
+    except InputError as error:
+        raise InputError(f"{error}; this is not a study as to_json and to_dict give it") from None
+    return found

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bayes_dp.comparison.table import ComparisonRow
-from bayes_dp.results.posterior import digits
+from bayes_dp.support.text import digits
 
 __all__ = ["reconciled"]
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import html
-import json
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, show
 from bayes_dp.comparison.schema import SCHEMA, checked_comparison
 from bayes_dp.comparison.verdict import Verdict
-from bayes_dp.data.files import Source, write_text_atomically
-from bayes_dp.data.json_text import read_json
-from bayes_dp.results.posterior import digits
-from bayes_dp.support.text import columns
+from bayes_dp.data.formats import without_format
+from bayes_dp.results.base import Saved
+from bayes_dp.support.text import Line, Piece, Sentences, Table, columns, digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +51,8 @@ class ComparisonRow:
         return tuple(dict.fromkeys(sentence for sentence in said if sentence))
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Saved):
     """The rows, and what they answer; as text, HTML, LaTeX, a frame, or JSON and back.
 
     >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
@@ -65,6 +62,7 @@ class Comparison:
     [('clopper-pearson', True), ('katz', False)]
     """
 
+    format = "bayes-dp/comparison/1"
     rows: tuple[ComparisonRow, ...]
     delta: float
     confidence: float
@@ -109,36 +107,20 @@ class Comparison:
             cells.append((row.method, row.base, _WORDS[row.kind], _statement(row), level, valid, references))
         return cells, list(notes)
 
-    def __str__(self) -> str:
+    def _pieces(self) -> Iterator[Piece]:
         cells, notes = self._cells()
-        cells.insert(0, _HEADINGS)
-        cells.insert(1, tuple("-" * max(map(len, column)) for column in zip(*cells, strict=True)))
-        return "\n".join(
-            [
-                self._title(),
-                "",
-                *columns(cells),
-                "",
-                "Notes",
-                *(f"{k:>3}  {sentence}" for k, sentence in enumerate(notes, 1)),
-                *([] if self.gate is None else ["", str(self.gate)]),
-            ]
-        )
+        rule = tuple("-" * max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True))
+        words = (self._title(), "", *columns([_HEADINGS, rule, *cells]))
+        yield Table(cells, _HEADINGS, self._title(), words=words)
+        yield Line()
+        yield Sentences("Notes", notes, "numbered")
+        if self.gate is not None:
+            yield Line()
+            yield from self.gate._pieces()
 
     def to_html(self) -> str:
         """A table and its notes, everything escaped; no styles of its own."""
-        cells, notes = self._cells()
-        head = "".join(f'<th scope="col">{name}</th>' for name in _HEADINGS)
-        body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
-        items = "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in notes)
-        gate = "" if self.gate is None else f"\n<pre>{html.escape(str(self.gate))}</pre>"
-        return (
-            f"<table>\n<caption>{html.escape(self._title())}</caption>\n<thead><tr>{head}</tr></thead>\n"
-            f"<tbody>\n{body}\n</tbody>\n</table>\n<p>Notes</p>\n<ol>\n{items}\n</ol>{gate}"
-        )
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.summary().html
 
     def to_latex(self) -> str:
         """A tabular environment and, as an enumeration below it, the notes."""
@@ -154,27 +136,13 @@ class Comparison:
         """Everything, fit for JSON."""
         rows = [asdict(row) | {name: list(getattr(row, name)) for name in _LISTS} for row in self.rows]
         gate = None if self.gate is None else self.gate.to_dict()
-        return {"schema": SCHEMA} | asdict(self) | {"rows": rows, "gate": gate}
-
-    def to_json(self, path: str | PathLike[str]) -> None:
-        """Save `to_dict` as a JSON file, atomically."""
-        write_text_atomically(path, json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n")
+        return {"format": self.format, "schema": SCHEMA} | asdict(self) | {"rows": rows, "gate": gate}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Comparison:
-        """The inverse of `to_dict`; anything that `to_dict` cannot have given is refused."""
-        return cls._checked("the comparison", content)
-
-    @classmethod
-    def from_json(cls, source: Source) -> Comparison:
-        """From a file (path or open file) that `to_json` wrote; anything else is refused."""
-        return cls._checked(*read_json(source))
-
-    @classmethod
-    def _checked(cls, name: str, content: Any) -> Comparison:
-        found = checked_comparison(name, content)
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_comparison(name, without_format(name, content, cls.format))
         rows = tuple(ComparisonRow(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
-        gate = None if found["gate"] is None else Verdict.from_dict(found["gate"])
+        gate = None if found["gate"] is None else Verdict._read(f"{name}: gate", found["gate"])
         return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows, "gate": gate})
 
     def _title(self) -> str:

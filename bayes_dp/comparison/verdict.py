@@ -21,9 +21,9 @@ fits them and was computed well, nor of what the same rates mean at a small δ.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -31,10 +31,14 @@ from bayes_dp.audits.intervals import clopper_pearson
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison.guessing import guessing
+from bayes_dp.comparison.schema import CODES, checked_verdict
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import finite
+from bayes_dp.results.base import Saved
 from bayes_dp.results.bound import LowerBound
-from bayes_dp.results.posterior import Posterior, digits, finite
-from bayes_dp.support.text import Lines
+from bayes_dp.results.posterior import Posterior
+from bayes_dp.support.text import Piece, Sentences, Table, digits
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
@@ -44,7 +48,6 @@ __all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", 
 Outcome = Literal["passed", "failed", "inconclusive"]
 Control = ErrorCounts | Literal[False] | None
 
-CODES = ("interval", "design", "computation", "model", "bound", "gaussian", "guessing", "control")
 _EXIT: dict[Outcome, int] = {"passed": 0, "failed": 1, "inconclusive": 3}
 _GUESSING = 0.05  # level of the tests of guessing, of all bases together
 _MODEL = 0.01  # level of the check of the model
@@ -59,8 +62,8 @@ class Reason:
     sentence: str
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Saved):
     """What the counts allow to say of "ε is at most the limit".
 
     >>> verdict = bdp.gate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, 1.0)
@@ -70,6 +73,7 @@ class Verdict:
     Check FAILED: the 90% interval of ε ends at 5.58555, above 1; P(ε > 1) = 1
     """
 
+    format = "bayes-dp/verdict/1"
     verdict: Outcome
     epsilon: float  # the limit
     prob: float  # of the posterior's interval
@@ -92,16 +96,25 @@ class Verdict:
         """Of the command line: 0 passed, 1 failed, 3 inconclusive."""
         return _EXIT[self.verdict]
 
-    def summary(self) -> Lines:
-        """The verdict, its reasons and the notes, a line each."""
+    def _pieces(self) -> Iterator[Piece]:
         word = self.verdict if self.passed else self.verdict.upper()
-        lines = [f"Check {word}: {_interval(self)}"]
-        lines += [f"  - {reason.sentence}" for reason in self.reasons if reason.code != "interval"]
-        return Lines("\n".join([*lines, *(f"Note: {sentence}" for sentence in self.notes)]))
+        headline = f"Check {word}: {_interval(self)}"
+        cells = (
+            f"{self.epsilon:g}",
+            f"{self.upper:.6g}",
+            f"{self.prob * 100:g}%",
+            f"{self.prob_above:.3g}",
+            self.verdict,
+        )
+        headings = ("limit of ε", "upper end", "of the interval", "P(ε > limit)", "verdict")
+        yield Table([cells], headings, headline, words=(headline,))
+        yield Sentences("", tuple(reason.sentence for reason in self.reasons if reason.code != "interval"))
+        yield Sentences("Note", self.notes, "each")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
         return {
+            "format": self.format,
             "epsilon": self.epsilon,
             "upper": finite(self.upper),
             "prob": self.prob,
@@ -114,20 +127,17 @@ class Verdict:
         }
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Verdict:
-        """The inverse of `to_dict`, of content that is known to be what that gives."""
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_verdict(name, without_format(name, content, cls.format))
         return cls(
-            content["verdict"],
-            content["epsilon"],
-            content["prob"],
-            math.inf if content["upper"] is None else content["upper"],
-            content["prob_above"],
-            tuple(Reason(**reason) for reason in content["reasons"]),
-            tuple(content["notes"]),
+            found["verdict"],
+            found["epsilon"],
+            found["prob"],
+            math.inf if found["upper"] is None else found["upper"],
+            found["prob_above"],
+            tuple(Reason(**reason) for reason in found["reasons"]),
+            tuple(found["notes"]),
         )
-
-    def __str__(self) -> str:
-        return self.summary()
 
 
 def judge(

@@ -13,7 +13,25 @@ from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import Source, read_text
 from bayes_dp.data.table import is_one_line
 
-__all__ = ["MAX_BRACKETS", "MAX_COMMAS", "Wanted", "checked_object", "is_finite", "is_line", "read_json"]
+__all__ = [
+    "AN_OBJECT",
+    "A_LINE",
+    "A_NUMBER",
+    "A_SHARE",
+    "MAX_BRACKETS",
+    "MAX_COMMAS",
+    "SENTENCES",
+    "TRUTH",
+    "Wanted",
+    "a_list",
+    "checked_object",
+    "finite",
+    "is_finite",
+    "is_line",
+    "json_of",
+    "one_of",
+    "read_json",
+]
 
 # Lists and objects take some fifty times the memory of the text "[],", other values ten times that of "1,".
 MAX_BRACKETS = 4_000_000
@@ -72,6 +90,38 @@ def is_finite(value: Any, low: float = -math.inf, high: float = math.inf) -> boo
 def is_line(value: Any) -> bool:
     """Whether a JSON value is a text of one line."""
     return isinstance(value, str) and is_one_line(value)
+
+
+def one_of(*values: str) -> Wanted:
+    """One of some texts."""
+    return lambda value: isinstance(value, str) and value in values, f"one of {', '.join(values)}"
+
+
+def a_list(of: str) -> Wanted:
+    """A list; what is in it has to be looked at by itself."""
+    return lambda value: isinstance(value, list), f"a list of {of}"
+
+
+A_LINE: Wanted = (is_line, "a text of one line")
+SENTENCES: Wanted = (lambda value: isinstance(value, list) and all(map(is_line, value)), "a list of sentences")
+TRUTH: Wanted = (lambda value: isinstance(value, bool), "true or false")
+A_NUMBER: Wanted = (lambda value: value is None or is_finite(value, 0.0), "a finite number, at least 0, or null")
+A_SHARE: Wanted = (lambda value: is_finite(value, 0.0, 1.0), "a number from 0 to 1")
+AN_OBJECT: Wanted = (lambda value: isinstance(value, dict), "an object")
+
+
+def json_of(content: Mapping[str, Any]) -> str:
+    """The text of a JSON file."""
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def finite(value: Any) -> Any:
+    """The value with NaN and infinities, which JSON does not know, as None."""
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _number(text: str) -> int | float | str:

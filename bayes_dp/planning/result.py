@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import stats
 
 from bayes_dp.checks import InputError, is_one_of, one_number, show
-from bayes_dp.data.files import write_text_atomically
-from bayes_dp.results.posterior import Provenance, digits, finite
+from bayes_dp.data.counts import DESIGNS
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import (
+    A_NUMBER,
+    A_SHARE,
+    AN_OBJECT,
+    SENTENCES,
+    TRUTH,
+    Wanted,
+    a_list,
+    checked_object,
+    finite,
+    is_finite,
+    one_of,
+)
+from bayes_dp.results.base import Saved
+from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.arrays import Floats
-from bayes_dp.support.text import Lines, columns
+from bayes_dp.support.text import Line, Piece, Sentences, Table, digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +83,8 @@ class Needed:
     most: int | None  # None if none of the sizes is surely enough
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Saved):
     """How wide the interval of ε will be, by the size of the experiment.
 
     An experiment grows in two ways: by more "challenges" of the same bases, or by more "bases". The interval is equal-
@@ -84,6 +97,7 @@ class Plan:
     (100, 100)
     """
 
+    format = "bayes-dp/plan/1"
     width: float
     prob: float
     assurance: float
@@ -163,26 +177,24 @@ class Plan:
 
         return pd.DataFrame(self.table(), columns=list(_COLUMNS))
 
-    def summary(self) -> Lines:
-        """The table, what is needed and what it rests on, as text."""
+    def _pieces(self) -> Iterator[Piece]:
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
-        aim = (
-            f"Plan for a {100 * self.prob:g}% interval of epsilon that is at most {digits(self.width)} wide at {known}"
-        )
-        lines = [aim]
+        aim = f"a {100 * self.prob:g}% interval of epsilon that is at most {digits(self.width)} wide at {known}"
+        yield Line(f"Plan for {aim}")
         if self.present is not None:
-            lines.append(f"It is {digits(self.present)} wide now.")
+            yield Line(f"It is {digits(self.present)} wide now.")
         size = len(self.rows[0].widths)
-        lines.append(f"A size is enough if {100 * self.assurance:g}% of {size} simulated experiments reach it.")
+        yield Line(f"A size is enough if {100 * self.assurance:g}% of {size} simulated experiments reach it.")
         for way in self.ways:
-            title = f"more {self.noun} of the same bases" if way == "challenges" else "more bases"
-            lines += ["", f"By {title}:", *self._lines(way), self._verdict(way)]
-        lines += ["", "Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
-        lines += [f"Warning: {sentence}" for sentence in self.warnings]
-        return Lines("\n".join(lines))
+            yield Line()
+            yield self._sizes(way)
+            yield Line(self._verdict(way))
+        yield Line()
+        yield Sentences("Assumptions", self.assumptions)
+        yield Sentences("Warning", self.warnings, "each")
 
-    def _lines(self, way: Way) -> list[str]:
-        cells = [("bases", self.noun, "in all", "median", f"{100 * self.assurance:g}%", "reach it")]
+    def _sizes(self, way: Way) -> Table:
+        cells = []
         for row in self.table():
             if row["way"] == way:
                 bounded = math.isfinite(row["times"])
@@ -190,7 +202,9 @@ class Plan:
                 runs = f"{row['runs']:.0f}" if bounded else ""
                 widths = digits(row["median"]), digits(row["assured"])
                 cells.append((str(row["bases"]), each, runs, *widths, f"{100 * row['share']:.0f}%"))
-        return columns(cells, "rrrrrr", gap="   ")
+        headings = ("bases", self.noun, "in all", "median", f"{100 * self.assurance:g}%", "reach it")
+        title = f"more {self.noun} of the same bases" if way == "challenges" else "more bases"
+        return Table(cells, headings, f"By {title}:", "rrrrrr", gap="   ")
 
     def _verdict(self, way: Way) -> str:
         need = self._needed(way)
@@ -203,9 +217,12 @@ class Plan:
         return f"Needed: about {size}, {need.runs} in all ({need.fewest} {most}, by the error of the simulation)."
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the single widths, fit for JSON; what is infinite is None."""
+        """Everything, fit for JSON; what is infinite is None."""
         needed = {way: None if need is None else dict(vars(need)) for way, need in self.needed.items()}
+        sizes = (*self.rows, *((self.limit,) if self.limit is not None else ()))
+        rows = [row | {"widths": size.widths.tolist()} for row, size in zip(self.table(), sizes, strict=True)]
         return {
+            "format": self.format,
             "width": self.width,
             "prob": self.prob,
             "assurance": self.assurance,
@@ -213,22 +230,27 @@ class Plan:
             "design": self.design,
             "needed": needed,
             "reasons": {way: self.reason(way) for way in self.ways},
-            "rows": finite(self.table()),
+            "rows": finite(rows),
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
             "provenance": self.provenance.to_dict(),
             "complete": self.complete,
         }
 
-    def to_json(self, path: str | PathLike[str]) -> None:
-        """Save `to_dict` as a JSON file, atomically."""
-        write_text_atomically(path, json.dumps(self.to_dict(), indent=2) + "\n")
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_plan(name, without_format(name, content, cls.format))
+        rows = [_row(row) for row in found["rows"]]
+        limits = [row for row in rows if math.isinf(row.times)]
+        same = {key: found[key] for key in ("width", "prob", "assurance", "present", "design", "complete")}
+        return cls(
+            **same,
+            rows=tuple(row for row in rows if math.isfinite(row.times)),
+            limit=limits[0] if limits else None,
+            assumptions=tuple(found["assumptions"]),
+            warnings=tuple(found["warnings"]),
+            provenance=Provenance(**found["provenance"]),
+        )
 
 
 def crossing(times: Floats, widths: Floats, wanted: float) -> float | None:
@@ -259,3 +281,57 @@ def _runs(bases: int, negatives: int, positives: int) -> int:
 def _words(size: PlanRow | Needed, noun: str) -> str:
     bases = "1 base" if size.bases == 1 else f"{size.bases} bases"
     return f"{bases} with {size.negatives:.0f} + {size.positives:.0f} {noun} each"
+
+
+def _row(content: Mapping[str, Any]) -> PlanRow:
+    times, negatives, positives = (
+        math.inf if content[key] is None else content[key] for key in ("times", "negatives", "positives")
+    )
+    return PlanRow(content["way"], times, content["bases"], negatives, positives, np.array(content["widths"], float))
+
+
+_POSITIVE: Wanted = (lambda value: is_finite(value, 0.0) and value > 0, "a finite number above 0")
+_INSIDE: Wanted = (lambda value: is_finite(value, 0.0, 1.0) and 0 < value < 1, "a number above 0 and below 1")
+_FIELDS: dict[str, Wanted] = {
+    "width": _POSITIVE,
+    "prob": _INSIDE,
+    "assurance": _INSIDE,
+    "present": A_NUMBER,
+    "design": one_of(*DESIGNS),
+    "needed": AN_OBJECT,
+    "reasons": AN_OBJECT,
+    "rows": a_list("rows"),
+    "assumptions": SENTENCES,
+    "warnings": SENTENCES,
+    "provenance": AN_OBJECT,
+    "complete": TRUTH,
+}
+_ROW: dict[str, Wanted] = {
+    **dict.fromkeys(_COLUMNS, A_NUMBER),
+    "way": one_of("challenges", "bases"),
+    "bases": (lambda value: is_finite(value, 1.0) and isinstance(value, int), "a whole number, at least 1"),
+    "share": A_SHARE,
+    "widths": (
+        lambda value: isinstance(value, list) and bool(value) and all(is_finite(width, 0.0) for width in value),
+        "a list of finite numbers, at least 0",
+    ),
+}
+
+
+def checked_plan(name: str, content: Any) -> dict[str, Any]:
+    """The content of a file of this `name`, where it is all that a plan says, and nothing else."""
+    try:
+        found = checked_object(name, content, _FIELDS)
+        checked_provenance(f"{name}: provenance", found["provenance"])
+        for i, row in enumerate(found["rows"]):
+            if isinstance(row, dict) and "widths" not in row:
+                raise InputError(f"{name}: rows[{i}] has no widths, without which it cannot be read back")
+            checked_object(f"{name}: rows[{i}]", row, _ROW)
+            if row["times"] is not None and None in (row["negatives"], row["positives"]):
+                raise InputError(f"{name}: rows[{i}] has no negatives or positives, and only the limit has none")
+        sizes = [row["times"] is not None for row in found["rows"]]
+        if not any(sizes) or not all(sizes[:-1]):
+            raise InputError(f"{name}: the rows must be sizes, and at most a limit at their end")
+    except InputError as error:
+        raise InputError(f"{error}; this is not a plan as to_json and to_dict give it") from None
+    return found

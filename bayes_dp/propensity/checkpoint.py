@@ -1,6 +1,9 @@
 """Finished draws of a bootstrap, kept in a file: one number for each, by its place.
 
-    {"schema": "bayes-dp checkpoint 1", "inputs": "3f0c…", "bounds": {"0": 1.25, "3": 0.5}, "sum": "b61e…"}
+    {
+        "format": "bayes-dp/checkpoint/1", "schema": "bayes-dp checkpoint 1",
+        "inputs": "3f0c…", "bounds": {"0": 1.25, "3": 0.5}, "sum": "b61e…"
+    }
 
 `bounds` has the numbers that a bound is made of. `inputs` is the digest of all that they depend on, `sum` that of the
 file's content. A file of another form, of another version of it, with a changed number, or of other inputs is refused.
@@ -16,11 +19,13 @@ from typing import Any
 
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.formats import without_format
 from bayes_dp.data.json_text import Wanted, checked_object, is_finite, is_line, read_json
 
 __all__ = ["Checkpoint"]
 
-_SCHEMA = "bayes-dp checkpoint 1"
+_FORMAT = "bayes-dp/checkpoint/1"
+_SCHEMA = "bayes-dp checkpoint 1"  # of the same, from before there were formats
 _MOST = 10**9  # replicates
 
 
@@ -55,7 +60,8 @@ class Checkpoint:
         if self._path is None:
             return
         values = {str(k): float(done[k]) for k in sorted(done) if is_finite(float(done[k]), 0.0)}
-        content = {"schema": _SCHEMA, "inputs": self._inputs, "bounds": values, "sum": _sum(self._inputs, values)}
+        known = {"format": _FORMAT, "schema": _SCHEMA, "inputs": self._inputs}
+        content = known | {"bounds": values, "sum": _sum(self._inputs, values)}
         write_text_atomically(self._path, json.dumps(content, allow_nan=False) + "\n")
 
 
@@ -68,7 +74,7 @@ def _read(path: str | os.PathLike[str], inputs: str) -> dict[int, float]:
     }
     try:
         name, content = read_json(path)
-        found = checked_object(name, content, fields)
+        found = checked_object(name, without_format(name, content, _FORMAT), fields)
         values = {_place(name, key): _value(name, key, value) for key, value in found["bounds"].items()}
         if found["sum"] != _sum(found["inputs"], {str(k): value for k, value in values.items()}):
             raise InputError(f"{name}: the sum is not that of the bounds, so something was changed")

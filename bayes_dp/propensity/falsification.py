@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +46,12 @@ from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.audits.propensity_bounds import untampered_bounds
 from bayes_dp.audits.tampering import lean
 from bayes_dp.checks import InputError, one_number, seed_of
+from bayes_dp.data.json_text import finite
 from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, one_thread, task
 from bayes_dp.propensity.features import as_features
+from bayes_dp.results.base import Result
 from bayes_dp.results.posterior import Provenance
-from bayes_dp.support.text import Lines, columns
+from bayes_dp.support.text import Line, Piece, Table
 
 if TYPE_CHECKING:
     from bayes_dp.propensity.result import Propensity
@@ -74,8 +77,8 @@ class Trial:
     p_value: float
 
 
-@dataclass(frozen=True)
-class Falsification:
+@dataclass(frozen=True, repr=False)
+class Falsification(Result):
     """Whether propensities are rejected, with what error probability, and by whom.
 
     `excess` bounds their fault from below, with confidence 1 − `level`: for some examples the log-odds are wrong by at
@@ -93,6 +96,7 @@ class Falsification:
     trials: tuple[Trial, ...]
     provenance: Provenance
 
+    format = "bayes-dp/falsification/1"
     kind = "falsification"
 
     @property
@@ -114,28 +118,26 @@ class Falsification:
             + f"; some log-odds are wrong by at least {self.excess:.3g}{' more' * (first.excused > 0)}."
         )
 
-    def summary(self) -> Lines:
-        """The outcome and all trials, some lines of text."""
-        cells = [("guesser", "fold", "guesses", "right", "expected", "excused", "p")]
+    def _pieces(self) -> Iterator[Piece]:
+        cells = []
         for t in self.trials:
             numbers = str(t.fold), str(t.made), str(t.correct), f"{t.expected:.1f}", f"{t.excused:.1f}"
             cells.append((t.guesser, *numbers, f"{t.p_value:.2g}"))
-        corrected = f"The smallest p was multiplied by {len(self.trials)}, the number of trials."
-        return Lines("\n".join([self.statement(), *columns(cells, "lrrrrrr"), corrected]))
+        yield Line(self.statement())
+        yield Table(cells, ("guesser", "fold", "guesses", "right", "expected", "excused", "p"), sides="lrrrrrr")
+        yield Line(f"The smallest p was multiplied by {len(self.trials)}, the number of trials.")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in it, fit for JSON."""
-        return asdict(self) | {
-            "kind": self.kind,
-            "rejected": self.rejected,
-            "provenance": self.provenance.to_dict(),
-        }
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return (
+            {"format": self.format}
+            | finite(asdict(self))
+            | {
+                "kind": self.kind,
+                "rejected": self.rejected,
+                "provenance": self.provenance.to_dict(),
+            }
+        )
 
 
 def falsify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -15,14 +15,16 @@ from bayes_dp.audits.zero_run import ESTIMATED
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.json_text import finite
 from bayes_dp.data.propensity_source import GIVEN, PropensitySource
 from bayes_dp.data.table import csv_text
 from bayes_dp.propensity.cross_fitting import Classifier, Fitted, Logistic, Task
 from bayes_dp.propensity.diagnostics import Diagnostics
 from bayes_dp.propensity.falsification import Falsification, falsify
-from bayes_dp.results.posterior import Provenance, digits, finite
+from bayes_dp.results.base import Result
+from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Bools, Floats, Indices
-from bayes_dp.support.text import Lines, columns
+from bayes_dp.support.text import Line, Piece, Sentences, Table, digits
 
 __all__ = ["Origin", "Propensity"]
 
@@ -38,8 +40,8 @@ class Origin:
     seed: int
 
 
-@dataclass(frozen=True, eq=False)
-class Propensity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Propensity(Result):
     """For each of n examples the probability, strictly between 0 and 1, that it is a member given its features.
 
     `fold` is the fold of each example: its propensity comes from a classifier that was fitted on other folds only.
@@ -58,6 +60,7 @@ class Propensity:
     provenance: Provenance
     origin: Origin | None = field(default=None, repr=False)
 
+    format = "bayes-dp/propensity/1"
     kind = "propensity"
 
     def __post_init__(self) -> None:
@@ -97,48 +100,50 @@ class Propensity:
         """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
         return np.minimum(self.values, 1 - self.values) >= one_number("edge", edge, 0.0, 0.5)
 
-    def summary(self) -> Lines:
-        """The diagnostics, the assumptions and the warnings, some lines of text."""
+    def _pieces(self) -> Iterator[Piece]:
         d = self.diagnostics
-        quantiles = [["quantile", *(f"{q:.0%}" for q in d.quantiles["members"])]]
-        quantiles += [[side, *(f"{value:.3f}" for value in row.values())] for side, row in d.quantiles.items()]
-        bins = [
-            ["propensity", *(f"{each.propensity:.3f}" for each in d.reliability)],
-            ["members", *(f"{each.members:.3f}" for each in d.reliability)],
-        ]
-        lines = [
-            f"Propensities of {d.examples} examples, {d.members} of them members ({self.provenance.method})",
-            f"AUC          {d.auc:.3f}    0.5: the features do not tell members from non-members, 1: they tell all",
-            f"Brier score  {d.brier:.4f}   one propensity for all would have {d.brier_constant:.4f}",
-            f"Calibration  {d.ece:.4f}   distance of propensities and shares of members, in {len(d.reliability)} bins",
-            f"Overlap      {digits(d.eta)}   least of all π and 1-π; "
-            + ", ".join(f"below {edge:g}: {count}" for edge, count in d.beyond.items()),
-            f"Kept         {d.kept:.3f}    share of random guesses that tampering keeps for Gaussian DP",
-            "",
-            *columns(quantiles, "l" + "r" * (len(quantiles[0]) - 1)),
-            "",
-            *columns(bins, "l" + "r" * len(d.reliability)),
-            "",
-            "Assumptions:",
-            *(f"  - {sentence}" for sentence in self.assumptions),
-            *([ESTIMATED] if self.origin is not None else []),
-            *(f"Warning: {sentence}" for sentence in self.warnings),
-        ]
-        return Lines("\n".join(lines))
+        beyond = ", ".join(f"below {edge:g}: {count}" for edge, count in d.beyond.items())
+        bins = f"in {len(d.reliability)} bins"
+        rows = (
+            ("AUC", f"{d.auc:.3f}", "0.5: the features do not tell members from non-members, 1: they tell all"),
+            ("Brier score", f"{d.brier:.4f}", f"one propensity for all would have {d.brier_constant:.4f}"),
+            ("Calibration", f"{d.ece:.4f}", f"distance of propensities and shares of members, {bins}"),
+            ("Overlap", digits(d.eta), f"least of all π and 1-π; {beyond}"),
+            ("Kept", f"{d.kept:.3f}", "share of random guesses that tampering keeps for Gaussian DP"),
+        )
+        title = f"Propensities of {d.examples} examples, {d.members} of them members ({self.provenance.method})"
+        yield Table(
+            rows, caption=title, words=(title, *(f"{name:<12} {value:<6}   {what}" for name, value, what in rows))
+        )
+        quantiles = [(side, *(f"{value:.3f}" for value in row.values())) for side, row in d.quantiles.items()]
+        yield Line()
+        yield Table(
+            quantiles,
+            ("quantile", *(f"{q:.0%}" for q in d.quantiles["members"])),
+            sides="l" + "r" * len(d.quantiles["members"]),
+        )
+        yield Line()
+        yield Table(
+            [("members", *(f"{each.members:.3f}" for each in d.reliability))],
+            ("propensity", *(f"{each.propensity:.3f}" for each in d.reliability)),
+            sides="l" + "r" * len(d.reliability),
+        )
+        yield Line()
+        yield Sentences("Assumptions", self.assumptions)
+        if self.origin is not None:
+            yield Line(ESTIMATED)
+        yield Sentences("Warning", self.warnings, "each")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the propensities, fit for JSON."""
         return {
+            "format": self.format,
             "kind": self.kind,
             "diagnostics": finite(self.diagnostics.to_dict()),
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
             "provenance": self.provenance.to_dict(),
         }
-
-    def to_json(self, path: str | PathLike[str]) -> None:
-        """Save `to_dict` as a JSON file, atomically."""
-        write_text_atomically(path, json.dumps(self.to_dict(), indent=2) + "\n")
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Save member, propensity, fold and the source of the propensity of each example as a CSV file, atomically."""
@@ -156,12 +161,6 @@ class Propensity:
             raise InputError("these propensities were given, not learned, so there is nothing to learn again")
         return self.origin
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def __repr__(self) -> str:
         d = self.diagnostics
         return f"<Propensity of {d.examples} examples: AUC {d.auc:.3f}, overlap {digits(d.eta)}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()

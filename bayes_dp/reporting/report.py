@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -17,15 +17,18 @@ from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.comparison.verdict import Control
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.json_text import finite, json_of
 from bayes_dp.reporting.answer import answer
-from bayes_dp.reporting.document import Document, shown
+from bayes_dp.reporting.document import Document, Items, Paragraph, shown
 from bayes_dp.reporting.evidence import evidence
 from bayes_dp.reporting.figures import figures
 from bayes_dp.reporting.findings import Findings, find
 from bayes_dp.reporting.html import page
 from bayes_dp.reporting.markdown import markdown
 from bayes_dp.reporting.repetition import repetition
-from bayes_dp.results.posterior import Posterior, finite
+from bayes_dp.results.base import Result
+from bayes_dp.results.posterior import Posterior
+from bayes_dp.support.text import Line, Piece, Sentences
 
 __all__ = ["FORMATS", "Format", "Report", "format_of", "report"]
 
@@ -40,8 +43,8 @@ FORMATS: dict[str, Format] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Result):
     """What was found, and its forms: a page, a text, plain data.
 
     >>> page = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
@@ -51,6 +54,7 @@ class Report:
     'With 90% probability, ε is between 1.84 and 5.59, at δ = 0.001. Values above and below 2.71 are ...
     """
 
+    format = "bayes-dp/report/1"
     findings: Findings
     title: str
     source: str | None  # where the counts are from
@@ -79,15 +83,25 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers in full precision and the sentences about them, fit for JSON (what is not finite is None)."""
-        short = self.document.sections[0]
-        said = [getattr(piece, "text", None) or list(getattr(piece, "entries", ())) for piece in short.pieces]
+        said = [piece.text if isinstance(piece, Paragraph) else list(piece.entries) for piece in self._in_short]
         head = {"title": shown(self.title), "source": None if self.source is None else shown(self.source)}
-        return finite(head | {"version": __version__, "in_short": said} | self.findings.to_dict())
+        return finite(
+            {"format": self.format} | head | {"version": __version__, "in_short": said} | self.findings.to_dict()
+        )
+
+    @property
+    def _in_short(self) -> list[Paragraph | Items]:
+        return [piece for piece in self.document.sections[0].pieces if isinstance(piece, Paragraph | Items)]
+
+    def _pieces(self) -> Iterator[Piece]:
+        yield Line(shown(self.title))
+        for piece in self._in_short:
+            yield Line(piece.text) if isinstance(piece, Paragraph) else Sentences("", piece.entries)
 
     @property
     def json(self) -> str:
         """`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+        return json_of(self.to_dict())
 
     def text(self, form: Format) -> str:
         """The form "html", "markdown" or "json"."""

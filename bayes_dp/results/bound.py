@@ -1,28 +1,45 @@
-"""What the audits return: a lower bound with its confidence, a credible interval, or an estimate that is neither."""
+"""What the audits return: a lower bound with its confidence, a credible interval, or an estimate that is neither.
+
+A file holds all of them but the data, so that one that was read back cannot be asked for ε at another δ.
+"""
 
 from __future__ import annotations
 
-import json
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from os import PathLike
-from typing import Any, ClassVar, Literal
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, Self
 
 from bayes_dp.checks import InputError
-from bayes_dp.data.files import write_text_atomically
-from bayes_dp.results.posterior import Provenance, digits, finite
-from bayes_dp.support.text import Lines
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import (
+    A_LINE,
+    A_NUMBER,
+    A_SHARE,
+    AN_OBJECT,
+    SENTENCES,
+    TRUTH,
+    Wanted,
+    checked_object,
+    finite,
+    is_line,
+    one_of,
+)
+from bayes_dp.results.base import Saved
+from bayes_dp.results.posterior import Provenance, checked_provenance
+from bayes_dp.support.text import Piece, Sentences, Table, digits
 
 __all__ = ["CredibleInterval", "Estimate", "LowerBound", "joined"]
 
 Kind = Literal["lower_bound", "posterior", "estimate"]
 
 
-@dataclass(frozen=True)
-class _Finding(ABC):
+@dataclass(frozen=True, repr=False)
+class _Finding(Saved):
     """A number about a privacy parameter, with what it rests on."""
+
+    format = "bayes-dp/bound/1"
 
     parameter: str  # "epsilon", "mu" (Gaussian DP) or "laplace"
     value: float
@@ -48,25 +65,30 @@ class _Finding(ABC):
     def epsilon_at(self, delta: float) -> _Finding:
         """The statement on ε at another δ, from the same data with the same settings."""
         if self.at is None:
-            raise InputError(f"the method {self.provenance.method} gives no bound on epsilon at another delta")
+            raise InputError(
+                f"the method {self.provenance.method} gives no bound on epsilon at another delta, or this was read from"
+                " a file, which has not the data"
+            )
         return self.at(delta)
 
     @abstractmethod
     def statement(self) -> str:
         """The number in words, without its assumptions."""
 
-    def summary(self) -> Lines:
-        """The statement with its assumptions and warnings, a few lines of text."""
-        lines = [self.statement()]
-        if self.invalid:
-            lines.append(f"NOT VALID: {self.invalid}")
-        lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
-        lines += [f"Warning: {sentence}" for sentence in self.warnings]
-        return Lines("\n".join(lines))
+    def _pieces(self) -> Iterator[Piece]:
+        ends = digits(self.value), digits(self.upper)
+        share = f"{100 * self.confidence:g}%"
+        cells = (self.parameter, self.kind.replace("_", " "), *ends, share, self.provenance.method)
+        headings = ("parameter", "kind", "value", "upper end", "confidence", "method")
+        yield Table([cells], headings, self.statement(), words=(self.statement(),))
+        yield Sentences("NOT VALID", (self.invalid,) if self.invalid else (), "each")
+        yield Sentences("Assumptions", self.assumptions)
+        yield Sentences("Warning", self.warnings, "each")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON (what is not finite is None)."""
         return {
+            "format": self.format,
             "kind": self.kind,
             "parameter": self.parameter,
             "value": finite(self.value),
@@ -80,18 +102,18 @@ class _Finding(ABC):
             "provenance": self.provenance.to_dict(),
         }
 
-    def to_json(self, path: str | PathLike[str]) -> None:
-        """Save `to_dict` as a JSON file, atomically."""
-        write_text_atomically(path, json.dumps(self.to_dict(), indent=2) + "\n")
-
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_bound(name, without_format(name, content, cls.format))
+        if found["kind"] != cls.kind:
+            raise InputError(f"{name} holds {_NAMES[found['kind']]}, and not {_NAMES[cls.kind]}")
+        known = {key: value for key, value in found.items() if key in {each.name for each in fields(cls)}}
+        infinite = {key: math.inf for key in ("value", "upper") if known[key] is None}
+        sentences = {key: tuple(known[key]) for key in ("assumptions", "warnings")}
+        return cls(**known | infinite | sentences | {"provenance": Provenance(**found["provenance"])})
 
     def _known(self) -> str:
         known = [f"{name} = {value:g}" for name, value in self.provenance.known.items()]
@@ -159,3 +181,42 @@ class Estimate(_Finding):
             f"{self.parameter} is estimated as {digits(self.value)}{self._known()} ({self.provenance.method});"
             " this is not a lower bound"
         )
+
+
+_NAMES: dict[Kind, str] = {
+    "lower_bound": "a lower bound",
+    "posterior": "a credible interval",
+    "estimate": "an estimate",
+}
+_FIELDS: dict[str, Wanted] = {
+    "kind": one_of(*_NAMES),
+    "parameter": A_LINE,
+    "value": A_NUMBER,
+    "upper": A_NUMBER,
+    "confidence": A_SHARE,
+    "valid": TRUTH,
+    "invalid": A_LINE,
+    "details": AN_OBJECT,
+    "assumptions": SENTENCES,
+    "warnings": SENTENCES,
+    "provenance": AN_OBJECT,
+}
+
+
+def checked_bound(name: str, content: Any) -> dict[str, Any]:
+    """The content of a file of this `name`, where it is all that `to_dict` says of a bound, and nothing else.
+
+    The command line puts before it the base that it is of, which is left out.
+    """
+    try:
+        if isinstance(content, dict) and is_line(content.get("base")):
+            content = {key: value for key, value in content.items() if key != "base"}
+        found = checked_object(name, content, _FIELDS)
+        checked_provenance(f"{name}: provenance", found["provenance"])
+        if found["valid"] == bool(found["invalid"]):
+            raise InputError(f"{name}: what is valid has no reason in invalid, and what is not has one")
+        if found["upper"] is not None and (found["value"] is None or found["value"] > found["upper"]):
+            raise InputError(f"{name}: the value must not lie above the upper end")
+    except InputError as error:
+        raise InputError(f"{error}; this is not a bound as to_json and to_dict give it") from None
+    return found

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from types import MappingProxyType
@@ -18,8 +17,10 @@ from bayes_dp import __version__
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.json_text import A_LINE, AN_OBJECT, Wanted, checked_object, finite, is_finite, is_line, json_of
+from bayes_dp.results.base import Result
 from bayes_dp.results.gaussian_reading import gaussian_mu
-from bayes_dp.support.text import Lines, columns
+from bayes_dp.support.text import Lines, Piece, Sentences, Table, digits
 from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ __all__ = [
     "Provenance",
     "SampleMarginal",
     "check_draws",
-    "digits",
-    "finite",
 ]
 
 IntervalKind = Literal["equal-tailed", "hdi"]
@@ -87,7 +86,29 @@ class Provenance:
         }
 
 
-class Posterior(ABC):
+_PROVENANCE: dict[str, Wanted] = {
+    "method": A_LINE,
+    "digest": A_LINE,
+    "known": AN_OBJECT,
+    "priors": AN_OBJECT,
+    "settings": AN_OBJECT,
+    "version": A_LINE,
+}
+
+
+def checked_provenance(place: str, content: Any) -> dict[str, Any]:
+    """The provenance in a file, where it is one."""
+    found = checked_object(place, content, _PROVENANCE)
+    for name, value in found["known"].items():
+        if not is_finite(value, 0.0):
+            raise InputError(f"{place}: {name} must be a finite number, at least 0, not {show(value)}")
+    for name, value in found["priors"].items():
+        if not is_line(value):
+            raise InputError(f"{place}: the prior of {name} must be a text of one line, not {show(value)}")
+    return found
+
+
+class Posterior(Result):
     """A posterior over the unknown privacy parameter (`parameter`) and, unless it is fixed, the attack strength.
 
     >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
@@ -102,6 +123,7 @@ class Posterior(ABC):
     ...
     """
 
+    format = "bayes-dp/posterior/1"
     kind = "posterior"
     question: Question  # what it answers
     marginals: Mapping[str, Marginal]
@@ -262,28 +284,30 @@ class Posterior(ABC):
             )
         return rows
 
-    def summary(self, prob: float = 0.9) -> Lines:
-        """The posterior in a few lines of text, with its assumptions."""
+    def _pieces(self, prob: float = 0.9) -> Iterator[Piece]:
         prob = _probability(prob)
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         share = f"{100 * prob:g}%"
-        cells = [("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")]
+        cells = []
         for row in self.table(prob):
-            interval, hdi = (
-                f"{digits(row[a])} to {digits(row[b])}" for a, b in (("low", "high"), ("hdi_low", "hdi_high"))
-            )
-            cells.append(
-                (row["parameter"], digits(row["mean"]), digits(row["sd"]), digits(row["median"]), interval, hdi)
-            )
-        lines = [f"Posterior given {known} ({self.provenance.method})", *columns(cells, "lrrrll")]
-        lines += ["Assumptions:", *(f"  - {sentence}" for sentence in self.assumptions)]
-        lines += [f"Caution: {self.high_end(prob)}", *(f"Warning: {sentence}" for sentence in self.warnings)]
-        return Lines("\n".join(lines))
+            numbers = (digits(row[name]) for name in ("mean", "sd", "median"))
+            ends = (("low", "high"), ("hdi_low", "hdi_high"))
+            cells.append((row["parameter"], *numbers, *(f"{digits(row[a])} to {digits(row[b])}" for a, b in ends)))
+        headings = ("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")
+        yield Table(cells, headings, f"Posterior given {known} ({self.provenance.method})", "lrrrll")
+        yield Sentences("Assumptions", self.assumptions)
+        yield Sentences("Caution", (self.high_end(prob),), "each")
+        yield Sentences("Warning", self.warnings, "each")
+
+    def summary(self, prob: float = 0.9) -> Lines:
+        """The posterior in a few lines of text, with its assumptions."""
+        return Lines.of(self._pieces(prob))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
         prob = _probability(prob)
         return {
+            "format": self.format,
             "kind": self.kind,
             "parameter": self.parameter,
             "prob": prob,
@@ -298,7 +322,7 @@ class Posterior(ABC):
 
     def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:
         """Save `to_dict` as a JSON file, atomically."""
-        write_text_atomically(path, json.dumps(self.to_dict(prob), indent=2) + "\n")
+        write_text_atomically(path, json_of(self.to_dict(prob)))
 
     def to_frame(self, size: int = 4000, seed: int = 0) -> Any:
         """Draws as a pandas DataFrame, one column a parameter."""
@@ -306,34 +330,14 @@ class Posterior(ABC):
 
         return pd.DataFrame(self.draws(size, seed))
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def __repr__(self) -> str:
         low, high = self.interval(0.9)
         known = ", ".join(f"{name}={value:g}" for name, value in self.provenance.known.items())
         return f"<Posterior of {self.parameter} given {known}: 90% interval {digits(low)} to {digits(high)}>"
 
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
-
 
 def _probability(prob: Any) -> float:
     return one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
-
-
-def finite(value: Any) -> Any:
-    """The value with NaN and infinities, which JSON does not know, as None."""
-    if isinstance(value, Mapping):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def digits(value: float) -> str:
-    """Four significant digits."""
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,107 @@
-"""Text for people: tables whose columns are as wide as what is in them, and lines that a notebook shows as they are."""
+"""Text for people: lines, tables and lists of sentences, each told once and shown as lines of text and as HTML."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
 
-__all__ = ["Lines", "columns"]
+__all__ = ["Line", "Lines", "Piece", "Sentences", "Table", "columns", "digits"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that stands alone. An empty one parts in text what stands above it from what stands below."""
+
+    text: str = ""
+
+    def lines(self) -> list[str]:
+        return [self.text]
+
+    def html(self) -> str:
+        return f"<p>{escape(self.text)}</p>" if self.text else ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under their headings, if there are any; `sides`, `gap` as for `columns`.
+
+    `words` are the lines that stand for the caption and the table in text, where that says it in other words.
+    """
+
+    rows: Sequence[Sequence[str]]
+    headings: Sequence[str] = ()
+    caption: str = ""
+    sides: str = ""
+    gap: str = "  "
+    indent: str = ""
+    words: tuple[str, ...] | None = None
+
+    def lines(self) -> list[str]:
+        if self.words is not None:
+            return list(self.words)
+        cells = [*([self.headings] if self.headings else []), *self.rows]
+        lines = [self.indent + line for line in columns(cells, self.sides, self.gap)]
+        return [self.caption, *lines] if self.caption else lines
+
+    def html(self) -> str:
+        caption = f"<caption>{escape(self.caption)}</caption>\n" if self.caption else ""
+        head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in self.headings)
+        body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
+        head = f"<thead><tr>{head}</tr></thead>\n" if head else ""
+        return f"<table>\n{caption}{head}<tbody>\n{body}\n</tbody>\n</table>"
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Sentences under a title: a list of them, each with the title before it, or numbered from 1."""
+
+    title: str
+    entries: Sequence[str]
+    form: Literal["list", "each", "numbered"] = "list"
+
+    def lines(self) -> list[str]:
+        if self.form == "each":
+            return [f"{self.title}: {entry}" for entry in self.entries]
+        if self.form == "numbered":
+            return [self.title, *(f"{k:>3}  {entry}" for k, entry in enumerate(self.entries, 1))]
+        return [*([f"{self.title}:"] if self.title else []), *(f"  - {entry}" for entry in self.entries)]
+
+    def html(self) -> str:
+        if not self.entries:
+            return ""
+        tag = "ol" if self.form == "numbered" else "ul"
+        title = f"<p>{escape(self.title)}</p>\n" if self.title else ""
+        items = "\n".join(f"<li>{escape(entry)}</li>" for entry in self.entries)
+        return f"{title}<{tag}>\n{items}\n</{tag}>"
+
+
+Piece = Line | Table | Sentences
 
 
 class Lines(str):
-    """Lines of text: a string that a notebook shows as lines and not in quotes."""
+    """Lines of text: a string that a notebook shows as lines and not in quotes, or as what it was made from."""
 
-    __slots__ = ()
+    html: str
+
+    def __new__(cls, text: str, html: str = "") -> Lines:
+        made = super().__new__(cls, text)
+        made.html = html or f"<pre>{escape(text)}</pre>"
+        return made
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> Lines:
+        """What pieces say, one below the other."""
+        given = list(pieces)
+        text = "\n".join(line for piece in given for line in piece.lines())
+        return cls(text, "\n".join(filter(None, (piece.html() for piece in given))))
+
+    def __reduce__(self) -> tuple[type[Lines], tuple[str, str]]:
+        return Lines, (str(self), self.html)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self)}</pre>"
+        return self.html
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -35,3 +121,8 @@ def columns(rows: Sequence[Sequence[str]], sides: str = "", gap: str = "  ") -> 
         ).rstrip()
         for row in rows
     ]
+
+
+def digits(value: float) -> str:
+    """A number with four significant digits."""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"

@@ -259,7 +259,7 @@ def test_results_can_be_repeated_and_saved(method, tmp_path):
     assert saved["provenance"]["digest"] == data.digest()
     assert saved["assumptions"] == list(found.assumptions)
     assert found.statement() in str(found)
-    assert found._repr_html_().startswith("<pre>")
+    assert found._repr_html_().startswith("<table>")
     assert float(found) == found.value
 
 

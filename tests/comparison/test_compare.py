@@ -352,7 +352,7 @@ def test_what_is_no_comparison_is_refused_in_a_sentence(tmp_path, content):
     assert len(str(error.value)) < 500
 
 
-@pytest.mark.parametrize("missing", saved())
+@pytest.mark.parametrize("missing", [name for name in saved() if name != "format"])  # files of old have none
 def test_each_field_is_needed(missing):
     content = saved()
     del content[missing]

@@ -60,11 +60,11 @@ INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.attacks.adversary.Calls",
     "bayes_dp.bayes.likelihoods.binomial.BetaPair",
     "bayes_dp.Likelihood",
+    "bayes_dp.support.text.Lines",
     "bayes_dp.propensity.result.Origin",
     "bayes_dp.data.propensity_source.PropensitySource",
     "bayes_dp.results.posterior.Marginal",
     "bayes_dp.data.roc.RocCurve.of",
-    "bayes_dp.Verdict.from_dict",
     "bayes_dp.tradeoff.TradeOffFunction",
 }
 
@@ -282,7 +282,6 @@ for _class in ("LowerBound", "CredibleInterval", "Estimate"):
     call(
         f"bayes_dp.{_class}.epsilon_at", _made.epsilon_at, {}, delta=number(0, 1, "[]" if _made is BOUND else "[)", 0.1)
     )
-    saving(f"bayes_dp.{_class}", lambda made=_made: made, "to_json")
 call(
     "bayes_dp.Comparison.select",
     Method(comparison, "select"),
@@ -290,11 +289,12 @@ call(
     method=Values((None, "katz", "none"), (3, True, ["katz"], THING, math.nan)),
     base=Values((None, "all", "none"), (3, True, ["all"], THING, math.nan)),
 )
-saving("bayes_dp.Comparison", comparison, "to_json")
+saving("bayes_dp.results.base.Result", comparison, "to_json")  # of all results but these with a `prob`
 comparison().to_json(FOLDER / "comparison.json")
-call("bayes_dp.Comparison.from_json", bdp.Comparison.from_json, {}, source=source(FOLDER / "comparison.json"))
+SAVED = "bayes_dp.results.base.Saved"
+call(f"{SAVED}.from_json", bdp.Comparison.from_json, {}, source=source(FOLDER / "comparison.json"))
 call(
-    "bayes_dp.Comparison.from_dict",
+    f"{SAVED}.from_dict",
     bdp.Comparison.from_dict,
     {},
     content=Values(
@@ -396,20 +396,20 @@ def likelihoods() -> Any:
 for _name in ("rows", "summary", "to_dict", "to_frame"):
     _full = f"bayes_dp.LikelihoodComparison.{_name}"
     call(_full, Method(likelihoods, _name), {}, prob=PROB)
+saving("bayes_dp.LikelihoodComparison", likelihoods, "to_json", prob=PROB)
 
 # Plans, propensities and reports --------------------------------------------------------------------------------------
 
 WAY = Values(("challenges",), ("bases", "", "both", 3, None, True, ["challenges"], THING))
 call("bayes_dp.Plan.select", PLAN.select, {}, way=WAY)
 call("bayes_dp.Plan.reason", PLAN.reason, {}, way=WAY)
-saving("bayes_dp.Plan", lambda: PLAN, "to_json")
 call("bayes_dp.planning.result.PlanRow.quantile", PLAN.rows[0].quantile, {}, probability=number(0, 1, "[]", 0.5))
 call("bayes_dp.planning.result.PlanRow.assured", PLAN.rows[0].assured, {}, share=number(0, 1, "()", 0.5))
 KNOWN = propensity.known(np.full(N, 0.5), MEMBER)
 PROPENSITY = "bayes_dp.propensity.result.Propensity"
 call(f"{PROPENSITY}.table", KNOWN.table, {}, score=NEW_SCORE)
 call(f"{PROPENSITY}.inside", KNOWN.inside, {}, edge=number(0, 0.5, "[]", 0.1))
-saving(PROPENSITY, lambda: KNOWN, "to_csv", "to_json")
+saving(PROPENSITY, lambda: KNOWN, "to_csv")
 
 
 @cache

@@ -320,7 +320,7 @@ def test_the_result():
     with pytest.raises(ValueError, match="read-only"):
         pi.values[0] = 1.0
     assert "300 examples" in repr(pi)
-    assert pi._repr_html_().startswith("<pre>")
+    assert pi._repr_html_().startswith("<table>")
 
 
 def test_digests_tell_inputs_apart():

@@ -37,7 +37,7 @@ def test_summary_names_what_it_rests_on(post):
         assert sentence in text
     assert str(post) == post.summary()
     assert "90% interval" in repr(post)
-    assert "<pre>" in post._repr_html_()
+    assert "<table>" in post._repr_html_()
 
 
 def test_dictionary_is_json_with_everything_to_repeat_the_result(post, tmp_path):

@@ -47,7 +47,7 @@ def test_the_columns_of_a_summary_do_not_touch():
             assert len(cells) == 6
             assert all(re.fullmatch(r"[\d.e+-]+|nan", cell) for cell in cells[1:4])
             assert all(re.fullmatch(r"[\d.e+-]+ to [\d.e+-]+", cell) for cell in cells[4:])
-    assert summary._repr_html_().startswith("<pre>Posterior given")
+    assert summary._repr_html_().startswith("<table>\n<caption>Posterior given")
 
 
 def test_the_columns_of_a_plan_do_not_touch():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,21 @@ from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import estimate
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
-from bayes_dp.checks import InputError, is_one_of, seed_of, show, whole_number
+from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.posterior import Posterior, digits, finite
-from bayes_dp.support.text import Lines, columns
+from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.json_text import finite, json_of
+from bayes_dp.results.base import Result
+from bayes_dp.results.posterior import Posterior
+from bayes_dp.support.text import Lines, Piece, Table, digits
 
 __all__ = ["LikelihoodComparison", "compare_likelihoods"]
 
 _GENERAL = ("prior_epsilon", "prior_strength", "strength", "method")  # what `estimate` takes for every method
 
 
-@dataclass(frozen=True, eq=False)
-class LikelihoodComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class LikelihoodComparison(Result):
     """Posteriors and their checks by the name of the likelihood, best leave-one-out score first.
 
     >>> found = bdp.compare_likelihoods(bdp.ErrorCounts([10, 30], 100, [20, 5], 100), 1e-3, ["binomial"])
@@ -31,6 +35,7 @@ class LikelihoodComparison:
     [('binomial', -17)]
     """
 
+    format = "bayes-dp/likelihoods/1"
     posteriors: Mapping[str, Posterior]
     checks: Mapping[str, ModelCheck]
 
@@ -62,16 +67,24 @@ class LikelihoodComparison:
             )
         return rows
 
+    def _pieces(self, prob: float = 0.9) -> Iterator[Piece]:
+        rows = self.rows(prob)
+        headings = ("likelihood", f"{100 * prob:g}% interval", "elpd", "difference", "se", "Pareto k", "check")
+        yield Table([_cells(row) for row in rows], headings, sides="llrrrrl")
+
     def summary(self, prob: float = 0.9) -> Lines:
         """The rows as a table of text."""
-        rows = self.rows(prob)
-        head = ("likelihood", f"{100 * prob:g}% interval", "elpd", "difference", "se", "Pareto k", "check")
-        return Lines("\n".join(columns([head, *map(_cells, rows)], "llrrrrl")))
+        return Lines.of(self._pieces(prob))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """The rows and the checks, fit for JSON."""
+        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
         checks = {name: found.to_dict() for name, found in self.checks.items()}
-        return {"prob": prob, "rows": finite(self.rows(prob)), "checks": checks}
+        return {"format": self.format, "prob": prob, "rows": finite(self.rows(prob)), "checks": checks}
+
+    def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:
+        """Save `to_dict` as a JSON file, atomically."""
+        write_text_atomically(path, json_of(self.to_dict(prob)))
 
     def to_frame(self, prob: float = 0.9) -> Any:
         """The rows as a pandas DataFrame."""
@@ -79,16 +92,16 @@ class LikelihoodComparison:
 
         return pd.DataFrame(self.rows(prob)).set_index("likelihood")
 
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+    def __repr__(self) -> str:
+        return f"<LikelihoodComparison of {', '.join(self)}, the best first>"
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     scores = (f"{row[key]:.1f}" for key in ("elpd", "difference", "difference_se"))
-    interval, verdict = f"{digits(row['low'])} to {digits(row['high'])}", "doubtful" if row["doubtful"] else "passed"
+    interval, verdict = (
+        f"{digits(row['low'])} to {digits(row['high'])}",
+        "doubtful" if row["doubtful"] else "passed",
+    )
     return (row["likelihood"], interval, *scores, f"{row['pareto_k']:.2f}", verdict)
 
 

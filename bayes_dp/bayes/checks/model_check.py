@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,11 @@ from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.question import Question
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.json_text import finite
+from bayes_dp.results.base import Result
 from bayes_dp.results.interop import PARETO_K, psis
-from bayes_dp.results.posterior import Posterior, digits, finite
-from bayes_dp.support.text import Lines
+from bayes_dp.results.posterior import Posterior
+from bayes_dp.support.text import Piece, Sentences, Table, digits
 
 __all__ = ["ModelCheck", "check"]
 
@@ -41,8 +43,8 @@ _DOUBTFUL = 0.01  # p-value below which a check speaks up
 _CANDIDATES = 1000  # places on the boundary among which a tight base's rates are drawn
 
 
-@dataclass(frozen=True, eq=False)
-class ModelCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelCheck(Result):
     """What the checks found; arrays by base have shape (n,).
 
     >>> found = bdp.check(bdp.estimate(bdp.datasets.mnist_a4(), delta=1e-3))
@@ -52,6 +54,7 @@ class ModelCheck:
     ...
     """
 
+    format = "bayes-dp/check/1"
     likelihood: str
     bases: tuple[str, ...]
     dispersion: float  # T of the counts over that of new counts, averaged over the posterior
@@ -78,22 +81,25 @@ class ModelCheck:
     def _tests(self) -> list[float]:
         return [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
 
-    def summary(self) -> Lines:
-        """The checks in a few lines of text."""
-        lines = [
-            f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases",
-            f"  scatter of the counts   {self.dispersion:.2f} of what it should be, p = {self.dispersion_p:.3f}",
-            f"  levels of the bases     p = {self.rank_p:.3f} that they are spread as the layer says",
-            f"  leave-one-out score     {digits(self.elpd)} ± {digits(self.elpd_se)}, Pareto k up to"
-            f" {self.pareto_k.max():.2f}",
+    def _pieces(self) -> Iterator[Piece]:
+        rows = [
+            ("scatter of the counts", f"{self.dispersion:.2f} of what it should be, p = {self.dispersion_p:.3f}"),
+            ("levels of the bases", f"p = {self.rank_p:.3f} that they are spread as the layer says"),
+            (
+                "leave-one-out score",
+                f"{digits(self.elpd)} ± {digits(self.elpd_se)}, Pareto k up to {self.pareto_k.max():.2f}",
+            ),
         ]
         if self.batches_p is not None:
-            lines.insert(2, f"  rows of the same base   p = {self.batches_p:.3f} that they are alike")
-        return Lines("\n".join(lines + [f"  - {sentence}" for sentence in self.advice]))
+            rows.insert(1, ("rows of the same base", f"p = {self.batches_p:.3f} that they are alike"))
+        title = f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases"
+        yield Table(rows, caption=title, gap="   ", indent="  ")
+        yield Sentences("", self.advice)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
         return {
+            "format": self.format,
             "likelihood": self.likelihood,
             "doubtful": self.doubtful,
             "dispersion": finite(self.dispersion),
@@ -119,12 +125,6 @@ class ModelCheck:
         import pandas as pd
 
         return pd.DataFrame(self.to_dict()["bases"]).set_index("base")
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
 
 
 def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelCheck:

@@ -120,7 +120,7 @@ def test_forms():
     again = json.loads(json.dumps(found.to_dict()))
     assert again["elpd"] == found.elpd
     assert str(found) == found.summary()
-    assert "<pre>" in found._repr_html_()
+    assert "<table>" in found._repr_html_()
     same = bdp.check(bdp.estimate(counts, 1e-3), size=200)
     assert same.to_dict() == found.to_dict()
 

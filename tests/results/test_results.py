@@ -1,0 +1,296 @@
+"""Every kind of result keeps to the contract of results."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp import audits, calibrate, propensity
+from bayes_dp.bayes.question import ask
+from bayes_dp.bayes.sampled import SampledPosterior
+from bayes_dp.data import formats
+from bayes_dp.planning.result import PlanRow
+from bayes_dp.propensity.checkpoint import Checkpoint
+from bayes_dp.results.base import Result, Saved
+from bayes_dp.results.posterior import Provenance
+from tests.results.contract import HOSTILE, ResultContract, SavedContract
+
+COUNTS = bdp.ErrorCounts([3, 5], [20, 30], [4, 6], [20, 30])
+EVIL = bdp.ErrorCounts([3, 5], [20, 30], [4, 6], [20, 30], base=[HOSTILE, "a&b"])
+MEMBER = np.arange(60) % 2 == 0
+FEATURES = np.random.default_rng(0).normal(size=(60, 2)) + 0.3 * MEMBER[:, None]
+
+
+@cache
+def posterior() -> Any:
+    return bdp.estimate(COUNTS, 1e-2)
+
+
+@cache
+def checked() -> Any:
+    return bdp.check(posterior(), size=50)
+
+
+@cache
+def learned() -> Any:
+    return propensity.fit(FEATURES, MEMBER)
+
+
+class TestPosterior(ResultContract):
+    def made(self):
+        return posterior()
+
+    def hostile(self):
+        found = bdp.estimate(EVIL, 1e-2, strength=0.5)
+        found.assumptions = found.warnings = (HOSTILE,)
+        return found
+
+
+class Drawn(SampledPosterior):
+    """A posterior by the same draws whatever is asked."""
+
+    diagnostics: Any = {"rhat": math.nan}  # noqa: RUF012 - one for all, as it is never changed
+    assumptions = warnings = ()
+
+    def __init__(self, question: Any) -> None:
+        draws = np.linspace(0.1, 2.0, 40).reshape(2, 20)
+        super().__init__(question, {"epsilon": draws}, draws, draws, {})
+        self.provenance = question.provenance("drawn", {})
+
+    def _answer(self, question):
+        return type(self)(question)
+
+
+class TestSampledPosterior(TestPosterior):
+    def made(self):
+        return Drawn(ask(COUNTS, "epsilon", 1e-2))
+
+
+class TestLowerBound(SavedContract):
+    def made(self):
+        return audits.clopper_pearson(COUNTS, 1e-2)
+
+    def hostile(self):
+        return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,), invalid=HOSTILE)
+
+
+class TestTwoSided(TestLowerBound):
+    def made(self):
+        return audits.katz(COUNTS, 1e-2, two_sided=True)
+
+
+class TestInfinite(TestLowerBound):
+    def made(self):
+        return replace(super().made(), value=math.inf, details={"rate": math.nan, "rows": [math.inf, 1.5]})
+
+
+class TestCredibleInterval(TestLowerBound):
+    def made(self):
+        return audits.joint_beta(COUNTS[0], 1e-2)
+
+
+class TestEstimate(TestLowerBound):
+    def made(self):
+        scores = (bdp.GuessTable(values, MEMBER) for values in FEATURES.T)
+        return audits.panoramia(*scores)
+
+
+@cache
+def compared() -> Any:
+    return bdp.compare(COUNTS, 1e-2, names=["katz", "posterior", "one-run"], limit=50.0, control=False)
+
+
+class TestComparison(SavedContract):
+    def made(self):
+        return compared()
+
+    def hostile(self):
+        return bdp.compare(EVIL, 1e-2, names=["katz"], per_base=True)
+
+
+class TestVerdict(SavedContract):
+    def made(self):
+        return compared().gate
+
+    def hostile(self):
+        return replace(self.made(), notes=(HOSTILE,))
+
+
+class TestModelCheck(ResultContract):
+    def made(self):
+        return checked()
+
+    def hostile(self):
+        return replace(checked(), bases=(HOSTILE, "b"), likelihood=HOSTILE, advice=(HOSTILE,))
+
+
+class TestLikelihoodComparison(ResultContract):
+    def made(self):
+        return bdp.LikelihoodComparison({"binomial": posterior()}, {"binomial": checked()})
+
+    def hostile(self):
+        return bdp.LikelihoodComparison({HOSTILE: posterior()}, {HOSTILE: checked()})
+
+
+class TestPropensity(ResultContract):
+    def made(self):
+        return learned()
+
+    def hostile(self):
+        return replace(learned(), assumptions=(HOSTILE,), warnings=(HOSTILE,))
+
+
+class TestFalsification(ResultContract):
+    def made(self):
+        return learned().falsification
+
+    def hostile(self):
+        found = learned().falsification
+        return replace(found, trials=(replace(found.trials[0], guesser=HOSTILE),))
+
+
+class TestPlan(SavedContract):
+    def made(self):
+        widths = np.linspace(1, 2, 9)
+        rows = tuple(PlanRow("challenges", t, 2, 20 * t, 20.5 * t, widths / t) for t in (1.0, 2.0))
+        limit = PlanRow("challenges", math.inf, 2, math.inf, math.inf, widths / 9)
+        about = Provenance("plan", "", {"delta": 1e-3}, {"epsilon": "HalfNormal(1)"}, {"seed": 0})
+        return bdp.Plan(0.9, 0.9, 0.8, None, "repeated", rows, limit, ("It rests on this.",), (), about)
+
+    def hostile(self):
+        return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,), limit=None, present=1.5)
+
+
+class TestStudy(SavedContract):
+    def made(self):
+        row = calibrate.Row("one-run", "coin", 1.0, 100, "Fixed(10)", 0.02, 0.01, 0.8, True, True)
+        rows = (row, replace(row, mean_bound=math.inf), replace(row, valid_claim=False, passed=False))
+        return calibrate.Study("one-run", 100, 0.05, 3, rows)
+
+    def hostile(self):
+        return replace(self.made(), audit=HOSTILE, complete=False)
+
+
+class TestReport(ResultContract):
+    made_once = staticmethod(cache(lambda title: bdp.report(COUNTS[0], 1e-2, strength=0.5, title=title)))
+
+    def made(self):
+        return self.made_once(None)
+
+    def hostile(self):
+        return self.made_once(HOSTILE)
+
+
+def kinds(cls: type) -> set[type]:
+    """The classes below this one that results are made of."""
+    below = {each for other in cls.__subclasses__() for each in kinds(other)}
+    concrete = not inspect.isabstract(cls) and cls.__module__.startswith("bayes_dp.")
+    return below | ({cls} if concrete else set())
+
+
+def test_every_kind_of_result_has_its_contract():
+    classes = [value for value in globals().values() if inspect.isclass(value) and issubclass(value, ResultContract)]
+    tested = {type(contract().made()) for contract in classes if not inspect.isabstract(contract)}
+    sampled = {cls for cls in kinds(Result) if issubclass(cls, SampledPosterior)}  # which say what `Drawn` says
+    assert kinds(Result) - sampled <= tested
+
+
+def test_the_contract_and_the_documentation_name_every_format():
+    contract, page = formats.__doc__ or "", (Path(__file__).parents[2] / "docs" / "saved.md").read_text("utf-8")
+    for cls in kinds(Result):
+        kind, version = cls.format.split("/")[1:]
+        assert version == "1"
+        assert kind in contract
+        (row,) = (line for line in page.splitlines() if f"| `{cls.format}` |" in line)
+        assert (cls.__name__ in row) == issubclass(cls, Saved)
+
+
+# One kind for another -------------------------------------------------------------------------------------------------
+
+
+def test_a_bound_is_read_as_what_it_is(tmp_path: Path):
+    audits.joint_beta(COUNTS[0], 1e-2).to_json(tmp_path / "bound.json")
+    with pytest.raises(bdp.InputError, match=r"bound.json holds a credible interval, and not a lower bound"):
+        bdp.LowerBound.from_json(tmp_path / "bound.json")
+    assert bdp.CredibleInterval.from_json(tmp_path / "bound.json").kind == "posterior"
+    with pytest.raises(bdp.InputError, match="'bayes-dp/bound/1', and what is read here is 'bayes-dp/comparison/1'"):
+        bdp.Comparison.from_json(tmp_path / "bound.json")
+
+
+def test_a_bound_that_was_read_has_no_data_to_ask():
+    bound = bdp.LowerBound.from_dict(audits.one_run(bdp.Guesses(100, 50, 40), 1e-5).to_dict())
+    with pytest.raises(bdp.InputError, match="read from a file, which has not the data"):
+        bound.epsilon_at(1e-6)
+
+
+def test_a_bound_that_the_command_line_wrote():
+    bound = audits.katz(COUNTS, 1e-2)
+    again = bdp.LowerBound.from_dict({"base": "all", **bound.to_dict()})
+    assert again == replace(bound, details=again.details)
+    assert again.to_dict() == bound.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"valid": False}, "what is valid has no reason"),
+        ({"invalid": "It does not hold."}, "what is valid has no reason"),
+        ({"upper": 0.0}, "the value must not lie above the upper end"),
+        ({"value": None, "upper": 1.0}, "the value must not lie above the upper end"),
+        ({"value": -1.0}, "value must be a finite number, at least 0, or null, not -1.0"),
+        ({"confidence": 1.5}, "confidence must be a number from 0 to 1"),
+        ({"assumptions": ["two\nlines"]}, "assumptions must be a list of sentences"),
+        ({"provenance": {}}, "provenance has no 'method'"),
+    ],
+)
+def test_bounds_that_cannot_have_been_written(change, message):
+    content = audits.clopper_pearson(COUNTS, 1e-2, two_sided=True).to_dict()
+    assert content["value"] > 0
+    assert content["valid"]
+    with pytest.raises(bdp.InputError, match=rf"{message}.*this is not a bound"):
+        bdp.LowerBound.from_dict(content | change)
+
+
+def test_plans_that_cannot_have_been_written():
+    content = TestPlan().made().to_dict()
+    first, *others = content["rows"]
+    old = [{key: value for key, value in row.items() if key != "widths"} for row in content["rows"]]
+    for rows, message in (
+        ([], "the rows must be sizes"),
+        (content["rows"][::-1], "the rows must be sizes"),
+        ([first | {"negatives": None}, *others], r"rows\[0\] has no negatives or positives"),
+        ([first | {"widths": []}, *others], r"rows\[0\]: widths must be a list of finite numbers"),
+        ([first | {"widths": [1.0, None]}, *others], r"rows\[0\]: widths must be a list of finite numbers"),
+        (old, r"rows\[0\] has no widths, without which it cannot be read back"),
+    ):
+        with pytest.raises(bdp.InputError, match=rf"{message}.*this is not a plan"):
+            bdp.Plan.from_dict(content | {"rows": rows})
+
+
+def test_a_study_whose_rows_say_otherwise():
+    content = TestStudy().made().to_dict()
+    with pytest.raises(bdp.InputError, match="passed is False, which is not what the rows say"):
+        calibrate.Study.from_dict(content | {"passed": False})
+
+
+# Checkpoints ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_format_of_a_checkpoint(tmp_path: Path):
+    path = tmp_path / "draws.json"
+    Checkpoint(path, "abc").save({0: 1.25, 3: 0.5})
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith('{"format": "bayes-dp/checkpoint/1", ')
+    path.write_text(text.replace('"format": "bayes-dp/checkpoint/1", ', ""), encoding="utf-8")
+    assert Checkpoint(path, "abc").done == {0: 1.25, 3: 0.5}
+    path.write_text(text.replace("checkpoint/1", "checkpoint/2"), encoding="utf-8")
+    with pytest.raises(bdp.InputError, match=r"draws.json is of the format 'bayes-dp/checkpoint/2'"):
+        Checkpoint(path, "abc")

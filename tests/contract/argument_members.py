@@ -58,7 +58,7 @@ from tests.contract.argument_values import (
 
 INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.attacks.adversary.Calls",
-    "bayes_dp.bayes.likelihoods.binomial.BetaPair",
+    "bayes_dp.bayes.likelihoods.candidates.BetaPair",
     "bayes_dp.Likelihood",
     "bayes_dp.support.text.Lines",
     "bayes_dp.propensity.result.Origin",

@@ -159,7 +159,8 @@ def _read(
 ) -> tuple[Any, Any, Any, tuple[str, ...]]:
     """Features, members and groups (or None) of a file, and notes on its columns."""
     from bayes_dp.checks import InputError, show
-    from bayes_dp.propensity.features import array_file, memberships, open_columns
+    from bayes_dp.propensity.feature_files import array_file
+    from bayes_dp.propensity.features import memberships, open_columns
     from bayes_dp.propensity.matching import chosen_columns, notes_on_columns
 
     held, is_array = open_columns(file), os.path.splitext(file)[1].lower() == ".npy"

@@ -8,7 +8,8 @@ The meanings of `needs` never change, and what is not in their list is refused:
     overlap     every propensity lies between η and 1 − η
     scores      the attack's scores of the examples behind the counts, with propensities
 
-An audit's `refuse` is asked after its needs, for what is its own, such as a δ at which there is no bound.
+All but the first are of guesses on one model. An audit's `refuse` is for what is its own, such as a δ at which there is
+no bound.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ class Audit:
     def __post_init__(self) -> None:
         if unknown := [need for need in self.needs if need not in NEEDS]:
             raise InputError(f"needs must be among {', '.join(NEEDS)}, not {show(unknown[0])}")
-        if ("counts" in self.needs) == ("guesses" in self.needs):
-            raise InputError("needs must hold either counts or guesses, which say for what designs an audit is")
+        if not self.needs or ("counts" in self.needs and len(self.needs) > 1):
+            raise InputError("needs must hold counts alone, or something of guesses on one model")
 
     @property
     def designs(self) -> tuple[str, ...]:

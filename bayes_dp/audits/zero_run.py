@@ -354,14 +354,14 @@ def _run(given: Inputs, family: Literal["approx", "gaussian"]) -> Finding:
 AUDITS = (
     Audit(
         name="zero-run",
-        needs=("guesses", "scores"),
+        needs=("scores",),
         run=lambda counts, given: _run(given, "approx"),
         assumptions=_ASSUMPTIONS,
         scope="whole",
     ),
     Audit(
         name="zero-run-gaussian",
-        needs=("guesses", "scores"),
+        needs=("scores",),
         run=lambda counts, given: _run(given, "gaussian"),
         assumptions=_ASSUMPTIONS,
         refuse=no_gaussian_epsilon,

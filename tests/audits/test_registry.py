@@ -124,8 +124,8 @@ def test_the_index_of_the_documentation():
 def test_unknown_needs_are_refused():
     for needs, message in (
         (("counts", "luck"), "needs must be among counts, guesses, coins, overlap, scores, not 'luck'"),
-        (("coins",), "needs must hold either counts or guesses"),
-        (("counts", "guesses"), "needs must hold either counts or guesses"),
+        ((), "needs must hold counts alone, or something of guesses"),
+        (("counts", "scores"), "needs must hold counts alone, or something of guesses"),
     ):
         with pytest.raises(bdp.InputError, match=message):
             Audit("toy", needs, lambda counts, inputs: None, ("It is a toy.",))

@@ -16,12 +16,14 @@ from bayes_dp.audits.f_dp import lower_bounds as f_dp_bounds
 from bayes_dp.audits.intervals import clopper_pearson
 from bayes_dp.audits.one_run import best_lower_bounds, exact_lower_bounds, exact_p_value
 from bayes_dp.audits.one_run import lower_bounds as binomial_bounds
+from bayes_dp.audits.registry import audit
 from bayes_dp.calibrate import Row, Study, guesses, studies, study
 from bayes_dp.calibrate.bounds import at_delta, bounds_of, discounted, shift_of, simulated
 from bayes_dp.calibrate.counts import draw_above, draw_correct
 from bayes_dp.calibrate.extreme import draw_at_once, least_rejecting
 from bayes_dp.calibrate.mechanisms import FEW, NoisyScore, RandomizedResponse
 from bayes_dp.calibrate.rates import RATE_METHODS, attacks_on_border, rate_bounds
+from bayes_dp.calibrate.registered import can_be_studied, tasks_for
 from bayes_dp.calibrate.result import row_of
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
@@ -352,3 +354,17 @@ def test_what_a_study_prints_and_exports():
 def test_bad_input(given, message):
     with pytest.raises(InputError, match=f"^{message}$"):
         study(**{"audit": "one-run"} | given)
+
+
+@pytest.mark.parametrize("name", ["one-run", "f-dp-laplace", "clopper-pearson"])
+def test_an_audit_without_a_study_of_its_own_gets_one(name):
+    rows = [row for task in tasks_for(audit(name)) for row in task(np.random.default_rng(0), 100, 0.05)]
+    assert len(rows) == (4 if audit(name).designs == ("one_run",) else 19)
+    assert all(row.valid_claim and row.passed for row in rows)
+    assert {row.audit for row in rows} == {f"{name}, δ = 0.01"}
+    assert max(row.mean_bound / row.truth for row in rows if row.truth > 0) > 0.5
+
+
+def test_an_audit_that_needs_more_brings_its_study():
+    assert not can_be_studied(audit("zero-run"))
+    assert not can_be_studied(audit("zero-run-compositional"))

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
+    EXPERT,
     AsJson,
     Choice,
     Confidence,
     Counts,
     Delta,
-    DeltaIfAny,
     Examples,
     FailAbove,
     How,
@@ -26,8 +27,12 @@ from bayes_dp.cli.options import (
     Side,
     Sides,
     chosen,
+    flag,
+    number,
+    one_of,
+    text,
 )
-from bayes_dp.cli.program import app, either, number, read_counts
+from bayes_dp.cli.program import app, read_counts
 
 if TYPE_CHECKING:
     from bayes_dp.data.guess_table import GuessTable
@@ -98,6 +103,41 @@ class Interval(StrEnum):
     joint_beta = "joint-beta"
 
 
+OfOneRun = Annotated[
+    OneRunMethod,
+    one_of(
+        OneRunMethod,
+        "The bound of Steinke et al. (binomial), that of f-DP, the better of both, or the exact one.",
+        panel=EXPERT,
+    ),
+]
+DeltaIfAny = Annotated[float | None, number("D", "Bound ε at this δ; otherwise the family's parameter.")]
+DeltaOrZero = Annotated[float, number("D", "The δ of (ε, δ)-DP.")]
+OfFamily = Annotated[Family, one_of(Family, "The family of trade-off functions that the training belongs to.")]
+Tau = Annotated[float, number("T", "Slack for simulated absence (observational audits).", panel=EXPERT)]
+Baseline = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Scores of the same examples by a baseline that never saw the model. Without it the non-members are taken to be"
+        " real ones, and the result is a lower bound.",
+    ),
+]
+Gamma = Annotated[float, number("G", "The γ of the generator's (c, γ)-closeness.", panel=EXPERT)]
+Thresholds = Annotated[
+    list[float] | None,
+    number(
+        "T",
+        "Take an example for a member from this score on; may be given several times. By default every score that"
+        " occurs is tried, at the price of a correction.",
+        panel=EXPERT,
+    ),
+]
+OfRates = Annotated[Interval, one_of(Interval, "Which interval; clopper-pearson and accuracy are exact.")]
+TwoSided = Annotated[
+    bool, flag("--two-sided", "An upper end too, which bounds what this attack achieves.", panel=EXPERT)
+]
+
 audit = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.add_typer(audit, name="audit", short_help="One lower bound from a table of scores, or of counts.")
 
@@ -109,24 +149,18 @@ def _audit(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-@audit.command("one-run", epilog=_AUDIT_EPILOG, short_help="(ε, δ)-DP from guesses on one model.")
+@audit.command("one-run", cls=Verb, epilog=_AUDIT_EPILOG, short_help="(ε, δ)-DP from guesses on one model.")
 def one_run(
     file: Scores,
     delta: Delta,
     guesses: Numbers = None,
-    choice: How = None,
-    sides: Side = Sides.both,
-    method: Annotated[
-        OneRunMethod,
-        typer.Option(
-            metavar=either(OneRunMethod),
-            help="The bound of Steinke et al. (binomial), that of f-DP, the better of both, or the exact one.",
-        ),
-    ] = OneRunMethod.best,
     confidence: Confidence = 0.95,
-    seed: Seed = 0,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    choice: How = None,
+    sides: Side = Sides.both,
+    method: OfOneRun = OneRunMethod.best,
+    seed: Seed = 0,
 ) -> int:
     """Bound ε from below by the guesses of members among the examples of one training run.
 
@@ -141,25 +175,21 @@ def one_run(
     return report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
 
 
-@audit.command("f-dp", epilog=_AUDIT_EPILOG, short_help="Gaussian, Laplace or (ε, δ) DP from guesses on one model.")
+@audit.command(
+    "f-dp", cls=Verb, epilog=_AUDIT_EPILOG, short_help="Gaussian, Laplace or (ε, δ) DP from guesses on one model."
+)
 def f_dp(
     file: Scores,
     delta: DeltaIfAny = None,
     guesses: Numbers = None,
-    choice: How = None,
-    sides: Side = Sides.both,
-    family: Annotated[
-        Family,
-        typer.Option(metavar=either(Family), help="The family of trade-off functions that the training belongs to."),
-    ] = Family.gaussian,
-    tau: Annotated[
-        float,
-        typer.Option(parser=number, metavar="T", help="Slack for simulated absence (observational audits)."),
-    ] = 0.0,
+    family: OfFamily = Family.gaussian,
     confidence: Confidence = 0.95,
-    seed: Seed = 0,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    choice: How = None,
+    sides: Side = Sides.both,
+    tau: Tau = 0.0,
+    seed: Seed = 0,
 ) -> int:
     """Bound the parameter of a family of trade-off functions, or ε at a δ, by guesses on one training run.
 
@@ -174,33 +204,18 @@ def f_dp(
     return report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
 
 
-@audit.command("panoramia", epilog=_PANORAMIA_EPILOG, short_help="How much better an attack is than a blind baseline.")
+@audit.command(
+    "panoramia", cls=Verb, epilog=_PANORAMIA_EPILOG, short_help="How much better an attack is than a blind baseline."
+)
 def panoramia(
     file: Scores,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Scores of the same examples by a baseline that never saw the model. Without it the non-members are"
-            " taken to be real ones, and the result is a lower bound.",
-        ),
-    ] = None,
-    delta: Annotated[float, typer.Option(parser=number, metavar="D", help="The δ of (ε, δ)-DP.")] = 0.0,
-    gamma: Annotated[
-        float, typer.Option(parser=number, metavar="G", help="The γ of the generator's (c, γ)-closeness.")
-    ] = 0.0,
-    threshold: Annotated[
-        list[float] | None,
-        typer.Option(
-            parser=number,
-            metavar="T",
-            help="Take an example for a member from this score on; may be given several times. By default every score"
-            " that occurs is tried, at the price of a correction.",
-        ),
-    ] = None,
+    baseline: Baseline = None,
+    delta: DeltaOrZero = 0.0,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    gamma: Gamma = 0.0,
+    threshold: Thresholds = None,
 ) -> int:
     """PANORAMIA's measurement: an estimate of ε from members and generated non-members, which is not a bound."""
     from bayes_dp.audits.panoramia import panoramia as measure
@@ -227,27 +242,23 @@ def panoramia(
     return report(found, as_json, fail_above, confidence)
 
 
-@audit.command("intervals", short_help="Intervals of the error rates of repeated runs.")
+@audit.command("intervals", cls=Verb, short_help="Intervals of the error rates of repeated runs.")
 def intervals(
     file: Counts,
     delta: Delta,
-    method: Annotated[
-        Interval, typer.Option(metavar=either(Interval), help="Which interval; clopper-pearson and accuracy are exact.")
-    ] = Interval.clopper_pearson,
-    two_sided: Annotated[
-        bool, typer.Option("--two-sided", help="An upper end too, which bounds what this attack achieves.")
-    ] = False,
+    method: OfRates = Interval.clopper_pearson,
     confidence: Confidence = 0.95,
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    two_sided: TwoSided = False,
 ) -> int:
     """Bound ε from below by intervals of the error rates of repeated, independent runs, base by base and together.
 
     FILE is as for bayes-dp estimate.
     """
-    counts = read_counts(file, design.value if design else None, examples)
+    counts = read_counts(file, design, examples)
 
     from bayes_dp.audits import intervals as bounds
     from bayes_dp.checks import InputError

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from bayes_dp.audits.registry import INDEX
-from bayes_dp.cli.program import app, number, whole
+from bayes_dp.cli.command import Verb
+from bayes_dp.cli.options import AsJson, Seed, argument, number, whole
+from bayes_dp.cli.program import app
 
 __all__: list[str] = []
 
@@ -26,17 +28,18 @@ Exit codes:
   2 bad input (one line on standard error says what is wrong)"""
 
 
-@app.command(epilog=_EPILOG, short_help="How often an audit is wrong, on mechanisms of known leakage.")
+Audit = Annotated[str, argument("Which audit, see below.", "AUDIT")]
+Repetitions = Annotated[int, whole("N", "Simulated audits for each row of the table.")]
+ErrorProbability = Annotated[float, number("P", "The error probability of the bounds.")]
+
+
+@app.command(cls=Verb, epilog=_EPILOG, short_help="How often an audit is wrong, on mechanisms of known leakage.")
 def calibrate(
-    audit: Annotated[str, typer.Argument(metavar="AUDIT", show_default=False, help="Which audit, see below.")],
-    repetitions: Annotated[
-        int, typer.Option(parser=whole, metavar="N", help="Simulated audits for each row of the table.")
-    ] = 10_000,
-    error: Annotated[
-        float, typer.Option(parser=number, metavar="P", help="The error probability of the bounds.")
-    ] = 0.05,
-    seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed: the same seed, the same table.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
+    audit: Audit,
+    repetitions: Repetitions = 10_000,
+    error: ErrorProbability = 0.05,
+    as_json: AsJson = False,
+    seed: Seed = 0,
 ) -> int:
     """Simulate an audit on mechanisms whose privacy is known, and count how often its bound exceeds the truth.
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-import warnings
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
+    EXPERT,
     AsJson,
     Baseline,
+    Chains,
     Confidence,
     ControlFile,
     Counts,
     Delta,
+    Draws,
     Examples,
     HowCounted,
     Likelihood,
@@ -25,8 +29,14 @@ from bayes_dp.cli.options import (
     PriorStrength,
     SafeCells,
     ScoresToo,
+    Warmup,
+    flag,
+    is_sampled,
+    of_sampler,
+    one_of,
+    text,
 )
-from bayes_dp.cli.program import app, either, make_folder, read_control, read_counts
+from bayes_dp.cli.program import app, make_folder, read_control, read_counts, unwarned
 
 if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
@@ -46,34 +56,37 @@ Examples:
 FILE is as for bayes-dp estimate."""
 
 
-@app.command(epilog=_COMPARE_EPILOG, short_help="All methods on the same counts, in one table.")
+Likelihoods = Annotated[
+    list[Likelihood] | None,
+    one_of(Likelihood, "Also a posterior with this likelihood; may be given several times.", panel=EXPERT),
+]
+Bases = Annotated[bool, flag("--bases", "A row for each base too.")]
+Folder = Annotated[str | None, text("DIR", "Also write comparison.json, .csv, .html and .tex to this folder.")]
+
+
+@app.command(cls=Verb, epilog=_COMPARE_EPILOG, short_help="All methods on the same counts, in one table.")
 def compare(
     file: Counts,
     delta: Delta,
     confidence: Confidence = 0.95,
     design: HowCounted = None,
     examples: Examples = None,
-    overlap: Overlap = None,
-    baseline: Baseline = None,
-    scores: ScoresToo = None,
-    likelihood: Annotated[
-        list[Likelihood] | None,
-        typer.Option(
-            metavar=either(Likelihood), help="Also a posterior with this likelihood; may be given several times."
-        ),
-    ] = None,
-    bases: Annotated[bool, typer.Option("--bases", help="A row for each base too.")] = False,
-    prior_epsilon: PriorEpsilon = None,
-    prior_strength: PriorStrength = None,
+    bases: Bases = False,
     as_json: AsJson = False,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Also write comparison.json, .csv, .html and .tex to this folder."),
-    ] = None,
-    safe_cells: SafeCells = False,
+    out: Folder = None,
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    likelihood: Likelihoods = None,
+    chains: Chains = None,
+    draws: Draws = None,
+    warmup: Warmup = None,
+    overlap: Overlap = None,
+    scores: ScoresToo = None,
+    baseline: Baseline = None,
+    safe_cells: SafeCells = False,
 ) -> int:
     """Compare the posterior of ε with every lower bound that the same counts give.
 
@@ -81,7 +94,9 @@ def compare(
     listed with the reason. Posterior intervals have probability 2P-1, so that their lower ends compare with bounds of
     confidence P.
     """
-    counts = read_counts(file, design.value if design else None, examples)
+    likelihoods = list(dict.fromkeys(likelihood or ()))
+    settings = of_sampler(likelihoods, chains=chains, draws=draws, warmup=warmup)
+    counts = read_counts(file, design, examples)
     positive = read_control(control, no_control, fail_above, counts, file)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
@@ -101,6 +116,7 @@ def compare(
 
     from bayes_dp.comparison.compare import compare as collect
 
+    priors = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength}
     found = collect(
         counts,
         delta,
@@ -108,12 +124,11 @@ def compare(
         overlap=overlap,
         baseline=other,
         scores=table,
-        prior_epsilon=prior_epsilon,
-        prior_strength=prior_strength,
-        posteriors=_posteriors(counts, delta, likelihood or [], prior_epsilon, prior_strength),
+        posteriors=_posteriors(counts, delta, likelihoods, priors, settings),
         per_base=bases,
         limit=fail_above,
         control=positive,
+        **priors,
     )
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
     if as_json and found.gate is not None:
@@ -127,24 +142,22 @@ def _posteriors(
     counts: ErrorCounts,
     delta: float,
     likelihoods: list[Likelihood],
-    prior_epsilon: str | None,
-    prior_strength: str | None,
+    priors: dict[str, Any],
+    settings: dict[str, Any],
 ) -> dict[str, Posterior]:
-    from bayes_dp.bayes.convergence import ConvergenceWarning
+    """The rows that are asked for beside those of the table, each by its name."""
     from bayes_dp.bayes.estimate import estimate
 
-    priors: dict[str, Any] = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are in the table
-        return {
-            f"posterior-{each.value.replace('_', '-')}": estimate(counts, delta, likelihood=each.value, **priors)
-            for each in dict.fromkeys(likelihoods)
-        }
+    found = {}
+    with unwarned():  # the sentences are in the table
+        for each in likelihoods:
+            options = priors | (settings if is_sampled(each) else {})
+            name = f"posterior-{each.value.replace('_', '-')}"
+            found[name] = estimate(counts, delta, likelihood=each.value, **options)
+    return found
 
 
 def _save(found: Any, folder: str, safe_cells: bool) -> list[str]:
-    import os
-
     from bayes_dp.data.files import write_text_atomically
     from bayes_dp.data.table import safe_cell
 
@@ -157,6 +170,6 @@ def _save(found: Any, folder: str, safe_cells: bool) -> list[str]:
         frame = frame.map(safe_cell)
     head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Comparison</title>\n'
     page = f"{head}{found.to_html()}\n</html>\n"
-    for path, text in zip(paths[1:], (frame.to_csv(index=False), page, found.to_latex() + "\n"), strict=True):
-        write_text_atomically(path, text)
+    for path, content in zip(paths[1:], (frame.to_csv(index=False), page, found.to_latex() + "\n"), strict=True):
+        write_text_atomically(path, content)
     return paths

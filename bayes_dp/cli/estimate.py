@@ -7,28 +7,46 @@ import os
 import shlex
 import shutil
 import sys
-import warnings
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     DEFAULT_LIKELIHOOD,
+    EXPERT,
     AsJson,
+    Chains,
     ControlFile,
     Counts,
-    Likelihood,
+    Delta,
+    Draws,
+    Examples,
+    HowCounted,
+    LikelihoodOfCounts,
     Limit,
     Method,
+    MethodOfPosterior,
     NoControl,
     PriorEpsilon,
     PriorStrength,
+    Prob,
+    Seed,
+    Spread,
     Strength,
+    Warmup,
+    flag,
+    of_sampler,
+    one_of,
+    text,
+    value_of,
 )
-from bayes_dp.cli.program import Design, app, either, make_folder, number, read_control, read_counts, whole
+from bayes_dp.cli.program import app, make_folder, png, read_control, read_counts, unwarned
 
 if TYPE_CHECKING:
+    from bayes_dp.bayes.checks.model_check import ModelCheck
+    from bayes_dp.comparison.verdict import Verdict
     from bayes_dp.results.posterior import Posterior
 
 __all__: list[str] = []
@@ -70,96 +88,59 @@ class GroupForm(StrEnum):
 
 _SAMPLER = {GroupForm.hierarchical: Method.nuts, GroupForm.aggregate: Method.mhaar}
 
+Groups = Annotated[
+    str | None,
+    text(
+        "COLUMN",
+        "The attacks are dependent: bases with the same label in this column share an example, or are several attacks"
+        " on one base.",
+        panel=EXPERT,
+    ),
+]
+FormOfGroups = Annotated[
+    GroupForm | None,
+    one_of(
+        GroupForm,
+        "With --groups: hierarchical, the default, samples the rates of every base around its group's centre, by nuts;"
+        " aggregate, the default with --method mhaar, adds up the counts of a group, which is faster.",
+        panel=EXPERT,
+    ),
+]
+Check = Annotated[
+    bool,
+    flag(
+        "--check",
+        "Also tell whether the model fits the counts.",
+    ),
+]
+Folder = Annotated[str | None, text("DIR", "Also write posterior.json and posterior.png to this folder.")]
 
-@app.command(epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
+
+@app.command(cls=Verb, epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
 def estimate(
     file: Counts,
-    delta: Annotated[
-        float,
-        typer.Option(
-            parser=number,
-            metavar="D",
-            show_default=False,
-            help="The δ of (ε, δ)-differential privacy, from 0 to below 1: a small probability with which the promise "
-            "of ε may fail, usually well below one over the number of training examples.",
-        ),
-    ],
-    prob: Annotated[
-        float, typer.Option(parser=number, metavar="P", help="The probability that the printed intervals hold.")
-    ] = 0.9,
-    strength: Strength = "free",
-    likelihood: Annotated[
-        Likelihood,
-        typer.Option(
-            metavar=either(Likelihood),
-            help="Of the counts given the error rates: binomial for independent runs; the others have parameters for"
-            " the correlation of cross-fed ones.",
-        ),
-    ] = DEFAULT_LIKELIHOOD,
-    method: Annotated[
-        Method | None,
-        typer.Option(
-            metavar=either(Method),
-            show_default=False,
-            help="exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov"
-            " chain Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo. With --groups the"
-            " default is the one that samples the form: nuts hierarchical, mhaar aggregate.",
-        ),
-    ] = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The attacks are dependent: bases with the same label in this column share an example, or are several"
-            " attacks on one base.",
-        ),
-    ] = None,
-    group_form: Annotated[
-        GroupForm | None,
-        typer.Option(
-            metavar=either(GroupForm),
-            show_default=False,
-            help="With --groups: hierarchical, the default, samples the rates of every base around its group's centre;"
-            " aggregate, the default with --method mhaar, adds up the counts of a group, which is faster.",
-        ),
-    ] = None,
-    prior_epsilon: PriorEpsilon = None,
-    prior_strength: PriorStrength = None,
-    design: Annotated[
-        Design | None,
-        typer.Option(
-            metavar=either(Design),
-            help="How the counts arose: from repeated, independent runs; from runs cross-fed to each other as shadow "
-            "models; or from many examples judged on one model. By default as a JSON file says, or repeated.",
-        ),
-    ] = None,
-    examples: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole, metavar="M", help="With --design one_run: how many examples were judged or passed over."
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=whole, metavar="N", help="Seed of all draws: the same seed, the same output.")
-    ] = 0,
+    delta: Delta,
+    prob: Prob = 0.9,
+    design: HowCounted = None,
+    examples: Examples = None,
+    check: Check = False,
     as_json: AsJson = False,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Also tell whether the model fits the counts: their scatter, the spread of the bases, and the"
-            " leave-one-out score that compares likelihoods.",
-        ),
-    ] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR", help="Also write posterior.json and posterior.png to this folder, made if missing."
-        ),
-    ] = None,
+    out: Folder = None,
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    strength: Strength = "free",
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    likelihood: LikelihoodOfCounts = DEFAULT_LIKELIHOOD,
+    groups: Groups = None,
+    group_form: FormOfGroups = None,
+    spread: Spread = None,
+    method: MethodOfPosterior = None,
+    chains: Chains = None,
+    draws: Draws = None,
+    warmup: Warmup = None,
+    seed: Seed = 0,
 ) -> int:
     """Estimate ε from the error counts of membership inference attacks.
 
@@ -169,20 +150,21 @@ def estimate(
 
     one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     seed_of(seed)
-    form = _form(groups, group_form, method)
-    counts = read_counts(file, design.value if design else None, examples, groups)
+    form = _form(groups, group_form, spread, method)
+    sampler = method if form is None else _SAMPLER[form]
+    settings = of_sampler([likelihood], sampler, chains=chains, draws=draws, warmup=warmup)
+    if form is not None:
+        settings |= {"groups": form.value, "spread": spread}
+    counts = read_counts(file, design, examples, groups)
     positive = read_control(control, no_control, fail_above, counts, file)
     if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:
         make_folder(out, *_FILES)
 
-    from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as infer
 
-    settings: dict[str, Any] = {} if form is None else {"groups": form.value}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are printed with the result
+    with unwarned():
         post = infer(
             counts,
             delta,
@@ -190,17 +172,15 @@ def estimate(
             prior_strength=prior_strength,
             strength=strength,
             likelihood=likelihood.value,
-            method=method.value if method else None,
+            method=value_of(method),
             seed=seed,
             **settings,
         )
-    content = post.to_dict(prob)
     found = None
     if check:
         from bayes_dp.bayes.checks.model_check import check as check_model
 
         found = check_model(post, seed=seed)
-        content["check"] = found.to_dict()
     verdict = None
     if fail_above is not None:
         from bayes_dp.comparison.gate import valid_bounds
@@ -208,28 +188,16 @@ def estimate(
 
         bounds = valid_bounds(counts, delta, prob)
         verdict = judge(post, counts, fail_above, prob, bounds=bounds, control=positive, checked=found, seed=seed)
-        content |= {"verdict": verdict.verdict, "reason": verdict.reason, "fail_above": verdict.to_dict()}
-    text = json.dumps(content, indent=2)
-    if as_json:
-        typer.echo(text)
-        for sentence in post.warnings:
-            typer.echo(f"bayes-dp: warning: {sentence}", err=True)
-    else:
-        _print_summary(post, prob)
-        if found is not None:
-            typer.echo(f"\n{found}")
-    if verdict is not None:
-        typer.echo(str(verdict), err=as_json)
+    content = json.dumps(_content(post, prob, found, verdict), indent=2)
+    _print(post, prob, found, verdict, content if as_json else None)
     if out is not None:  # last, since what cannot be written must not keep the answer from being printed
-        typer.echo(f"Wrote {' and '.join(_save(out, text, post, prob, seed))}", err=True)
+        typer.echo(f"Wrote {' and '.join(_save(out, content, post, prob, seed))}", err=True)
     return 0 if verdict is None else verdict.exit_code
 
 
-@app.command(short_help="Estimate ε on bundled data and save a figure.")
+@app.command(cls=Verb, short_help="Estimate ε on bundled data and save a figure.")
 def demo(
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="The folder for the files, made if missing.")
-    ] = "bayes-dp-demo",
+    out: Annotated[str, text("DIR", "The folder for the files, made if missing.")] = "bayes-dp-demo",
 ) -> int:
     """Estimate ε on bundled data, and save a figure, the numbers and the data.
 
@@ -255,13 +223,14 @@ def demo(
     return 0
 
 
-def _form(groups: str | None, form: GroupForm | None, method: Method | None) -> GroupForm | None:
+def _form(groups: str | None, form: GroupForm | None, spread: Any, method: Method | None) -> GroupForm | None:
     """The form of the groups, by default the one that the method samples; None without groups."""
     from bayes_dp.checks import InputError
 
     if groups is None:
-        if form is not None:
-            raise InputError("--group-form needs --groups COLUMN, the column that says which bases are dependent")
+        for option, given in (("--group-form", form), ("--spread", spread)):
+            if given is not None:
+                raise InputError(f"{option} needs --groups COLUMN, the column that says which bases are dependent")
         return None
     if method is Method.exact:
         raise InputError("--groups is sampled, by --method nuts or mhaar, and --method exact does not sample")
@@ -275,21 +244,44 @@ def _form(groups: str | None, form: GroupForm | None, method: Method | None) -> 
     return form
 
 
-def _save(folder: str, text: str, post: Posterior, prob: float, seed: int) -> list[str]:
+def _content(post: Posterior, prob: float, checked: ModelCheck | None, verdict: Verdict | None) -> dict[str, Any]:
+    """What --json prints."""
+    content = post.to_dict(prob)
+    if checked is not None:
+        content["check"] = checked.to_dict()
+    if verdict is not None:
+        content |= {"verdict": verdict.verdict, "reason": verdict.reason, "fail_above": verdict.to_dict()}
+    return content
+
+
+def _print(
+    post: Posterior, prob: float, checked: ModelCheck | None, verdict: Verdict | None, content: str | None
+) -> None:
+    """Print the content if it is given, and the summaries otherwise."""
+    if content is None:
+        _print_summary(post, prob)
+        if checked is not None:
+            typer.echo(f"\n{checked}")
+    else:
+        typer.echo(content)
+        for sentence in post.warnings:
+            typer.echo(f"bayes-dp: warning: {sentence}", err=True)
+    if verdict is not None:
+        typer.echo(str(verdict), err=content is not None)
+
+
+def _save(folder: str, content: str, post: Posterior, prob: float, seed: int) -> list[str]:
     """Write posterior.json and posterior.png; returns their paths."""
     from bayes_dp.data.files import write_bytes_atomically, write_text_atomically
 
     paths = [os.path.join(folder, name) for name in _FILES]
-    write_text_atomically(paths[0], text + "\n")
+    write_text_atomically(paths[0], content + "\n")
     write_bytes_atomically(paths[1], _figure(post, prob, seed))
     return paths
 
 
 def _figure(post: Posterior, prob: float, seed: int) -> bytes:
     """A PNG of the posterior of ε and, where the strength is free, of both together."""
-    import io
-
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from bayes_dp import plots
@@ -300,10 +292,7 @@ def _figure(post: Posterior, prob: float, seed: int) -> bytes:
     plots.posterior(post, axes[0], prob=prob)
     if panels == 2:
         plots.joint(post, axes[1], seed=seed)
-    content = io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()
+    return png(figure)
 
 
 def _print_summary(post: Posterior, prob: float) -> None:

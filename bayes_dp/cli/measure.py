@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.options import AsJson, SafeCells
-from bayes_dp.cli.program import app, either, number, whole, write_or_print
+from bayes_dp.cli.command import Verb
+from bayes_dp.cli.options import EXPERT, AsJson, SafeCells, argument, number, one_of, text, whole
+from bayes_dp.cli.program import app, write_or_print
 
 if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
@@ -49,64 +50,57 @@ class Method(StrEnum):
     shadows = "shadows"
 
 
-@app.command(epilog=_EPILOG, short_help="Count the errors of an attack from losses of models.")
-def measure(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", show_default=False, help="Losses: an .npz, .csv, .tsv, .txt or .json file, see below."
-        ),
-    ],
-    target_fpr: Annotated[
-        list[float],
-        typer.Option(
-            parser=number,
-            metavar="A",
-            show_default=False,
-            help="The false positive rate α* that the attack aims at, above 0 and below 1. With --method held-out it "
-            "may be given several times: the best is chosen on other runs than those that are counted.",
-        ),
-    ],
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which table, where an .npz file has several.")
-    ] = None,
-    method: Annotated[
+Losses = Annotated[str, argument("Losses: an .npz, .csv, .tsv, .txt or .json file, see below.")]
+TargetFpr = Annotated[
+    list[float],
+    number(
+        "A",
+        "The false positive rate α* that the attack aims at, above 0 and below 1. With --method held-out it may be"
+        " given several times: the best is chosen on other runs than those that are counted.",
+    ),
+]
+Name = Annotated[str | None, text("NAME", "Which table, where an .npz file has several.")]
+MethodOfAttack = Annotated[
+    Method,
+    one_of(
         Method,
-        typer.Option(
-            metavar=either(Method),
-            help="Which runs the attack learns from. fast: for each run all others, so that the errors are correlated "
-            "(design cross_fed). held-out: a part of the runs, which is not counted. shadows: the runs of another"
-            " file.",
-        ),
-    ] = Method.fast,
-    shadows: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="With --method shadows: losses of other models, for the same bases."),
-    ] = None,
-    fraction: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="F",
-            help="With --method held-out: the part of the runs to learn from, by default 0.5.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole, metavar="N", help="With --method held-out: seed of the draw of that part, by default 0."
-        ),
-    ] = None,
+        "Which runs the attack learns from. fast: for each run all others, so that the errors are correlated (design"
+        " cross_fed). held-out: a part of the runs, which is not counted. shadows: the runs of another file.",
+    ),
+]
+Shadows = Annotated[
+    str | None, text("FILE", "With --method shadows: losses of other models, for the same bases.", panel=EXPERT)
+]
+Fraction = Annotated[
+    float | None,
+    number("F", "With --method held-out: the part of the runs to learn from, by default 0.5.", panel=EXPERT),
+]
+SeedOfPart = Annotated[
+    int | None,
+    whole("N", "With --method held-out: seed of the draw of that part, by default 0.", panel=EXPERT),
+]
+Out = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Write the counts to this .json or .csv file, and not to standard output. JSON keeps the design.",
+        "--out",
+        "-o",
+    ),
+]
+
+
+@app.command(cls=Verb, epilog=_EPILOG, short_help="Count the errors of an attack from losses of models.")
+def measure(
+    file: Losses,
+    target_fpr: TargetFpr,
+    name: Name = None,
+    method: MethodOfAttack = Method.fast,
     as_json: AsJson = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Write the counts to this .json or .csv file, and not to standard output. JSON keeps the design.",
-        ),
-    ] = None,
+    out: Out = None,
+    shadows: Shadows = None,
+    fraction: Fraction = None,
+    seed: SeedOfPart = None,
     safe_cells: SafeCells = False,
 ) -> int:
     """Count the errors of a likelihood-ratio attack (LiRA) from losses of models trained with and without examples.

@@ -1,57 +1,185 @@
-"""Options and arguments that several verbs share."""
+"""The options and arguments of the verbs, each declared once.
+
+A verb takes one by its type, as in `def plan(delta: Delta, prob: Prob = 0.9)`. Options that only one verb has stand
+above that verb, made by the same functions. The common ones are in no panel; The panels EXPERT, GATE and
+FEATURES come below them in --help.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
-from bayes_dp.cli.program import Design, either, number, whole
 
 __all__ = [
     "DEFAULT_LIKELIHOOD",
+    "EXPERT",
+    "FEATURES",
+    "GATE",
     "AsJson",
     "Baseline",
     "Categories",
+    "Chains",
     "Choice",
     "Confidence",
     "ControlFile",
     "Counts",
     "Delta",
-    "DeltaIfAny",
+    "Design",
+    "Draws",
     "Examples",
     "FailAbove",
     "FeatureColumns",
+    "Group",
     "How",
     "HowCounted",
+    "Jobs",
     "Likelihood",
+    "LikelihoodOfCounts",
     "Limit",
     "Method",
+    "MethodOfPosterior",
     "NoControl",
     "Numbers",
     "Overlap",
     "PriorEpsilon",
     "PriorStrength",
+    "Prob",
     "SafeCells",
     "Scores",
     "ScoresToo",
     "Seed",
     "Side",
     "Sides",
+    "Spread",
     "Strength",
+    "Warmup",
+    "argument",
     "chosen",
+    "flag",
+    "is_sampled",
+    "number",
     "number_or_text",
+    "of_sampler",
+    "one_of",
+    "text",
+    "value_of",
+    "whole",
 ]
 
+EXPERT = "Expert options"
+GATE = "A gate, for continuous integration"
+FEATURES = "Features, from which propensities are learned"
 
-def number_or_text(text: Any) -> Any:
-    """A number if it is one; whether the text can stand for one is checked by what is called."""
+
+# -- how options are made ----------------------------------------------------------------------------------------------
+
+
+def number(metavar: str, help: str, *names: str, panel: str | None = None) -> Any:
+    """An option that takes a number. `names` begin with dashes; by default there is one, that of the parameter."""
+    return _option(names, metavar, help, panel, parser=_number)
+
+
+def whole(metavar: str, help: str, *names: str, panel: str | None = None) -> Any:
+    """An option that takes a whole number."""
+    return _option(names, metavar, help, panel, parser=_whole)
+
+
+def number_or_text(metavar: str, help: str, *names: str, panel: str | None = None) -> Any:
+    """An option that takes a number, or text; whether the text can stand for one is checked by what is called."""
+    return _option(names, metavar, help, panel, parser=_number_or_text)
+
+
+def text(metavar: str, help: str, *names: str, panel: str | None = None) -> Any:
+    """An option that takes text: a name, names with commas between them, the path of a file or a folder."""
+    return _option(names, metavar, help, panel)
+
+
+def one_of(choices: type[StrEnum], help: str, *names: str, panel: str | None = None) -> Any:
+    """An option that takes one of the names."""
+    return _option(names, "|".join(choices), help, panel)
+
+
+def flag(name: str, help: str, panel: str | None = None) -> Any:
+    """An option that is given or not."""
+    return _option((name,), None, help, panel)
+
+
+def argument(help: str, metavar: str = "FILE") -> Any:
+    """An argument: what the verb reads."""
+    return typer.Argument(metavar=metavar, show_default=False, help=help)
+
+
+def _option(names: tuple[str, ...], metavar: str | None, help: str, panel: str | None, **settings: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **settings)
+
+
+def _number(given: Any) -> float:
     try:
-        return float(text)
+        return float(given)
     except ValueError:
-        return text
+        raise typer.BadParameter(f"{given!r:.80} is not a number") from None
+
+
+def _whole(given: Any) -> int:
+    try:
+        return int(given)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r:.80} is not a whole number") from None
+
+
+def _number_or_text(given: Any) -> Any:
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def value_of(name: StrEnum | None) -> Any:
+    """The name as text, None if there is none."""
+    return None if name is None else name.value
+
+
+# -- what is read and written ------------------------------------------------------------------------------------------
+
+Counts = Annotated[
+    str, argument("Error counts of the attacks: a .csv, .tsv, .txt or .json file, or - for standard input.")
+]
+Scores = Annotated[str, argument("Scores of examples: a .csv, .tsv, .txt or .json file.")]
+AsJson = Annotated[bool, flag("--json", "Write JSON, and nothing else, to standard output.")]
+SafeCells = Annotated[
+    bool,
+    flag(
+        "--safe-cells",
+        "In CSV, put an apostrophe before a label that begins with =, +, - or @, which a spreadsheet would run.",
+        panel=EXPERT,
+    ),
+]
+
+# -- how counts arose --------------------------------------------------------------------------------------------------
+
+
+class Design(StrEnum):
+    repeated = "repeated"
+    cross_fed = "cross_fed"
+    one_run = "one_run"
+
+
+HowCounted = Annotated[
+    Design | None,
+    one_of(
+        Design,
+        "How the counts arose: from independent runs (repeated), from runs cross-fed to each other as shadow models, or"
+        " from many examples judged on one model. By default as a JSON file says, or repeated.",
+    ),
+]
+Examples = Annotated[int | None, whole("M", "With --design one_run: how many examples there were.")]
+
+# -- a posterior -------------------------------------------------------------------------------------------------------
 
 
 Likelihood = StrEnum("Likelihood", list(LIKELIHOODS))  # type: ignore[misc]  # the names of a registry
@@ -64,7 +192,132 @@ class Method(StrEnum):
     nuts = "nuts"
 
 
-Choice = StrEnum("Choice", ["fixed", "bonferroni", "split", "uncorrected"])  # "split" is a method of str, so no class
+Delta = Annotated[
+    float,
+    number(
+        "D",
+        "The δ of (ε, δ)-differential privacy, from 0 to below 1: the chance that the promise of ε may fail, usually"
+        " well below one over the number of training examples.",
+    ),
+]
+Prob = Annotated[float, number("P", "The probability of the intervals.")]
+Strength = Annotated[
+    Any,
+    number_or_text(
+        "free|tight|S",
+        "The strength that every attack reaches, from 0 (worthless ones may be among them) to 1 (each is the strongest"
+        " possible): free estimates it along with ε, tight sets it to 1, a number below 1 fixes it.",
+        panel=EXPERT,
+    ),
+]
+LikelihoodOfCounts = Annotated[
+    Likelihood,
+    one_of(
+        Likelihood,
+        "Of the counts given the error rates: binomial for independent runs; the others have parameters for the"
+        " correlation of cross-fed ones.",
+        panel=EXPERT,
+    ),
+]
+MethodOfPosterior = Annotated[
+    Method | None,
+    one_of(
+        Method,
+        "exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov chain"
+        " Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo.",
+        panel=EXPERT,
+    ),
+]
+PriorEpsilon = Annotated[
+    str | None,
+    text(
+        "PRIOR",
+        'What is believed of ε before the data, as a NumPyro distribution such as "HalfNormal(3)" or "Gamma(2, 1)"; by'
+        " default half-normal with variance 10.",
+        panel=EXPERT,
+    ),
+]
+PriorStrength = Annotated[
+    str | None,
+    text("PRIOR", 'The same for a free strength; by default "Beta(1, 1)", the uniform one.', panel=EXPERT),
+]
+Spread = Annotated[
+    Any,
+    number_or_text(
+        "K|PRIOR",
+        "With --groups: the spread κ of the rates within a group, above 0 and at most 1, or its prior; by default"
+        ' "HalfNormal(0.1)".',
+        panel=EXPERT,
+    ),
+]
+Chains = Annotated[int | None, whole("N", "Of a sampler: how many chains, by default 4.", panel=EXPERT)]
+Draws = Annotated[
+    int | None,
+    whole(
+        "N",
+        "Of a sampler: how many draws of each chain are kept, by default 1000 of nuts, and 4000 or more of mhaar.",
+        panel=EXPERT,
+    ),
+]
+Warmup = Annotated[
+    int | None,
+    whole("N", "Of a sampler: how many draws before these, which are left out, by default 1000.", panel=EXPERT),
+]
+Seed = Annotated[int, whole("N", "Seed of all that is drawn: the same seed, the same output.", panel=EXPERT)]
+Jobs = Annotated[int, whole("N", "Processes to share the work; -1 for all.", panel=EXPERT)]
+
+
+def is_sampled(likelihood: Likelihood, method: Method | None = None) -> bool:
+    """Whether the posterior of bases that are not grouped is sampled."""
+    return method not in (None, Method.exact) or not LIKELIHOODS[likelihood.value].closed_form
+
+
+def of_sampler(
+    likelihoods: Iterable[Likelihood], method: Method | None = None, **settings: int | None
+) -> dict[str, Any]:
+    """The settings of a sampler that are given; refused where the posteriors of all these likelihoods are exact."""
+    from bayes_dp.checks import InputError
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    if given and not any(is_sampled(each, method) for each in likelihoods):
+        raise InputError(f"--{next(iter(given))} is for a posterior that is sampled, and here none is")
+    return given
+
+
+# -- a gate ------------------------------------------------------------------------------------------------------------
+
+Limit = Annotated[
+    float | None,
+    number(
+        "EPS",
+        "Exit with 1 when the upper end of the equal-tailed interval is above EPS, and with 3 when it is not but"
+        " something speaks against relying on it, above all that nothing shows that the attack would have seen a leak.",
+        panel=GATE,
+    ),
+]
+ControlFile = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "With --fail-above: error counts of the same attack on a training that is known to leak, say without noise. The"
+        " gate passes only if their own lower bound exceeds EPS.",
+        panel=GATE,
+    ),
+]
+NoControl = Annotated[
+    bool,
+    flag(
+        "--no-control",
+        "With --fail-above: accept attacks that cannot be distinguished from guessing, without a control.",
+        panel=GATE,
+    ),
+]
+FailAbove = Annotated[
+    float | None,
+    number("EPS", "Exit with 1 when the bound (of several bases: the one that holds for all) is above EPS."),
+]
+
+# -- lower bounds from guesses -----------------------------------------------------------------------------------------
 
 
 class Sides(StrEnum):
@@ -72,148 +325,28 @@ class Sides(StrEnum):
     members = "members"
 
 
-Scores = Annotated[
-    str,
-    typer.Argument(metavar="FILE", show_default=False, help="Scores of examples: a .csv, .tsv, .txt or .json file."),
-]
-Counts = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        show_default=False,
-        help="Error counts of the attacks: a .csv, .tsv, .txt or .json file, or - for standard input.",
-    ),
-]
-Delta = Annotated[
-    float, typer.Option(parser=number, metavar="D", show_default=False, help="The δ of (ε, δ)-differential privacy.")
-]
-DeltaIfAny = Annotated[
-    float | None, typer.Option(parser=number, metavar="D", help="Bound ε at this δ; otherwise the family's parameter.")
-]
-Confidence = Annotated[
-    float, typer.Option(parser=number, metavar="P", help="With which a bound holds, over repetitions of the audit.")
-]
+Choice = StrEnum("Choice", ["fixed", "bonferroni", "split", "uncorrected"])  # "split" is a method of str, so no class
+
+Confidence = Annotated[float, number("P", "With which a bound holds, over repetitions of the audit.")]
 Numbers = Annotated[
     str | None,
-    typer.Option(
-        "--guesses",
-        metavar="N[,N...]",
-        help="How many of the most confident guesses to make; several, separated by commas, are tried as --choice"
-        " says. By default all of them, half, a quarter and so on.",
+    text(
+        "N[,N...]",
+        "How many of the most confident guesses to make; several, separated by commas, are tried as --choice says. By"
+        " default all of them, half, a quarter and so on.",
     ),
 ]
 How = Annotated[
     Choice | None,
-    typer.Option(
-        "--choice",
-        metavar=either(Choice),
-        help="How the number is chosen: fixed in advance (of one number the default), the best with a correction for"
+    one_of(
+        Choice,
+        "How the number is chosen: fixed in advance (of one number the default), the best with a correction for"
         " looking at all (bonferroni, of several the default), on one half of the examples (split), or the best"
         " without a correction, which is marked as not valid.",
+        panel=EXPERT,
     ),
 ]
-Side = Annotated[Sides, typer.Option(metavar=either(Sides), help="Guess members and non-members, or members only.")]
-Seed = Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the coins that break ties and split.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")]
-SafeCells = Annotated[
-    bool,
-    typer.Option(
-        "--safe-cells",
-        help="In CSV, put an apostrophe before a label that begins with =, +, - or @, which a spreadsheet would run.",
-    ),
-]
-FailAbove = Annotated[
-    float | None,
-    typer.Option(
-        parser=number,
-        metavar="EPS",
-        help="Exit with 1 when the bound (of several bases: the one that holds for all) is above EPS.",
-    ),
-]
-Limit = Annotated[
-    float | None,
-    typer.Option(
-        "--fail-above",
-        parser=number,
-        metavar="EPS",
-        help="A gate: exit with 1 when the upper end of the equal-tailed interval is above EPS, and"
-        " with 3 when it is not but something speaks against relying on it, above all that nothing shows that the"
-        " attack would have seen a leak.",
-    ),
-]
-ControlFile = Annotated[
-    str | None,
-    typer.Option(
-        "--control",
-        metavar="FILE",
-        help="With --fail-above: error counts of the same attack on a training that is known to leak, say without"
-        " noise. The gate passes only if their own lower bound exceeds EPS.",
-    ),
-]
-NoControl = Annotated[
-    bool,
-    typer.Option(
-        "--no-control",
-        help="With --fail-above: accept attacks that cannot be distinguished from guessing, without a control.",
-    ),
-]
-Strength = Annotated[
-    Any,
-    typer.Option(
-        parser=number_or_text,
-        metavar="free|tight|S",
-        help="The strength that every attack reaches, from 0 (worthless ones may be among them) to 1 (each is the "
-        "strongest possible): free estimates it along with ε, tight sets it to 1, a number below 1 fixes it.",
-    ),
-]
-PriorEpsilon = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PRIOR",
-        help='What is believed of ε before the data, as a NumPyro distribution such as "HalfNormal(3)" or '
-        '"Gamma(2, 1)"; by default half-normal with variance 10.',
-    ),
-]
-PriorStrength = Annotated[
-    str | None,
-    typer.Option(metavar="PRIOR", help='The same for a free strength; by default "Beta(1, 1)", the uniform one.'),
-]
-HowCounted = Annotated[
-    Design | None,
-    typer.Option(metavar=either(Design), help="How the counts arose; by default as a JSON file says, or repeated."),
-]
-Examples = Annotated[
-    int | None, typer.Option(parser=whole, metavar="M", help="With --design one_run: how many examples there were.")
-]
-Overlap = Annotated[
-    float | None,
-    typer.Option(
-        parser=number,
-        metavar="H",
-        help="For zero-run bounds: every example is a member with a probability from H to 1-H.",
-    ),
-]
-Baseline = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="For PANORAMIA: counts of decisions made without the model."),
-]
-ScoresToo = Annotated[
-    str | None,
-    typer.Option(
-        "--scores",
-        metavar="FILE",
-        help="For zero-run bounds: the attack's scores of the same examples, with a column propensity; as for"
-        " bayes-dp audit zero-run.",
-    ),
-]
-FeatureColumns = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,C", help="The columns that are features; by default all that hold nothing else."),
-]
-Categories = Annotated[
-    str | None,
-    typer.Option(metavar="A,B", help="Columns that hold categories, although they are numbers or look like numbers."),
-]
+Side = Annotated[Sides, one_of(Sides, "Guess members and non-members, or members only.", panel=EXPERT)]
 
 
 def chosen(numbers: str | None, choice: Choice | None, seed: int) -> Any:
@@ -236,3 +369,39 @@ def chosen(numbers: str | None, choice: Choice | None, seed: int) -> Any:
     if choice is Choice.split:
         return scores.Split(given, seed=seed)
     return scores.Bonferroni(given) if choice is Choice.bonferroni else scores.Uncorrected(given)
+
+
+# -- what audits of counts are given beside them -----------------------------------------------------------------------
+
+Overlap = Annotated[
+    float | None,
+    number("H", "For zero-run bounds: every example is a member with a probability from H to 1-H.", panel=EXPERT),
+]
+Baseline = Annotated[
+    str | None, text("FILE", "For PANORAMIA: counts of decisions made without the model.", panel=EXPERT)
+]
+ScoresToo = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "For zero-run bounds: the attack's scores of the same examples, with a column propensity; as for bayes-dp audit"
+        " zero-run.",
+        "--scores",
+        panel=EXPERT,
+    ),
+]
+
+# -- features ----------------------------------------------------------------------------------------------------------
+
+FeatureColumns = Annotated[
+    str | None,
+    text("A,B,C", "The columns that are features; by default all that hold nothing else.", panel=FEATURES),
+]
+Categories = Annotated[
+    str | None,
+    text("A,B", "Columns that hold categories, although they are numbers or look like numbers.", panel=FEATURES),
+]
+Group = Annotated[
+    str | None,
+    text("NAME", "A column that says which examples belong together; they are never parted.", panel=FEATURES),
+]

@@ -9,11 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.options import AsJson, Delta, Examples, HowCounted, PriorEpsilon, PriorStrength, number_or_text
-from bayes_dp.cli.program import app, either, make_folder, number, read_counts, whole
+from bayes_dp.cli.command import Verb
+from bayes_dp.cli.options import (
+    EXPERT,
+    AsJson,
+    Delta,
+    Examples,
+    HowCounted,
+    Jobs,
+    PriorEpsilon,
+    PriorStrength,
+    Prob,
+    Seed,
+    argument,
+    number,
+    number_or_text,
+    one_of,
+    text,
+    whole,
+)
+from bayes_dp.cli.program import app, make_folder, png, read_counts
 
 if TYPE_CHECKING:
+    from bayes_dp.data.counts import ErrorCounts
     from bayes_dp.planning.result import Plan
+    from bayes_dp.planning.simulated import Experiment
 
 __all__: list[str] = []
 
@@ -41,100 +61,67 @@ class Vary(StrEnum):
     bases = "bases"
 
 
-@app.command(epilog=_EPILOG, short_help="How many challenges or bases a wanted width takes.")
+CountsSoFar = Annotated[str | None, argument("Error counts so far, see below, or - for standard input.")]
+Width = Annotated[float, number("W", "How wide the interval may be.")]
+Assurance = Annotated[float, number("A", "The share of the simulated experiments that must reach the width.")]
+WhatToVary = Annotated[
+    Vary, one_of(Vary, "Grow by more challenges of the same bases, by more bases, or tell about both.")
+]
+Bases = Annotated[int | None, whole("N", "Without FILE: challenge bases to begin with.")]
+Challenges = Annotated[
+    int | None, whole("N", "Without FILE: challenges of each base without the example, and with it.")
+]
+TrueEpsilon = Annotated[
+    Any,
+    number_or_text("E|PRIOR", "Without FILE: the ε that is expected, or its distribution; by default the prior."),
+]
+TrueStrength = Annotated[Any, number_or_text("S|PRIOR", "Without FILE: the same for the strength of the attacks.")]
+StrengthOfAnalysis = Annotated[
+    Any, number_or_text("free|S", "In the analysis, as for bayes-dp estimate.", panel=EXPERT)
+]
+Largest = Annotated[float, number("F", "How many times the first size is tried at most.", panel=EXPERT)]
+Repetitions = Annotated[int, whole("N", "Simulated experiments of each size.", panel=EXPERT)]
+Folder = Annotated[str | None, text("DIR", "Also write plan.json and plan.png to this folder.")]
+
+
+@app.command(cls=Verb, epilog=_EPILOG, short_help="How many challenges or bases a wanted width takes.")
 def plan(
     delta: Delta,
-    width: Annotated[
-        float, typer.Option(parser=number, metavar="W", show_default=False, help="How wide the interval may be.")
-    ],
-    file: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE]", show_default=False, help="Error counts so far, see below, or - for standard input."
-        ),
-    ] = None,
-    prob: Annotated[
-        float, typer.Option(parser=number, metavar="P", help="The probability of the interval, which is equal-tailed.")
-    ] = 0.9,
-    assurance: Annotated[
-        float,
-        typer.Option(
-            parser=number, metavar="A", help="The share of the simulated experiments that must reach the width."
-        ),
-    ] = 0.8,
-    vary: Annotated[
-        Vary,
-        typer.Option(
-            metavar=either(Vary), help="Grow by more challenges of the same bases, by more bases, or tell about both."
-        ),
-    ] = Vary.both,
-    largest: Annotated[
-        float, typer.Option(parser=number, metavar="F", help="How many times the first size is tried at most.")
-    ] = 32.0,
-    bases: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="Without FILE: challenge bases to begin with.")
-    ] = None,
-    challenges: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole, metavar="N", help="Without FILE: challenges of each base without the example, and with it."
-        ),
-    ] = None,
-    true_epsilon: Annotated[
-        Any,
-        typer.Option(
-            parser=number_or_text,
-            metavar="E|PRIOR",
-            help="Without FILE: the ε that is expected, or its distribution; by default the prior.",
-        ),
-    ] = None,
-    true_strength: Annotated[
-        Any,
-        typer.Option(
-            parser=number_or_text, metavar="S|PRIOR", help="Without FILE: the same for the strength of the attacks."
-        ),
-    ] = None,
-    strength: Annotated[
-        Any,
-        typer.Option(parser=number_or_text, metavar="free|S", help="In the analysis, as for bayes-dp estimate."),
-    ] = "free",
-    prior_epsilon: PriorEpsilon = None,
-    prior_strength: PriorStrength = None,
+    width: Width,
+    file: CountsSoFar = None,
+    prob: Prob = 0.9,
+    assurance: Assurance = 0.8,
+    vary: WhatToVary = Vary.both,
+    bases: Bases = None,
+    challenges: Challenges = None,
+    true_epsilon: TrueEpsilon = None,
+    true_strength: TrueStrength = None,
     design: HowCounted = None,
     examples: Examples = None,
-    repetitions: Annotated[
-        int, typer.Option(parser=whole, metavar="N", help="Simulated experiments of each size.")
-    ] = 100,
-    seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed: the same seed, the same plan.")] = 0,
-    jobs: Annotated[int, typer.Option(parser=whole, metavar="N", help="Processes to share the work; -1 for all.")] = 1,
     as_json: AsJson = False,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Also write plan.json and plan.png to this folder, made if missing."),
-    ] = None,
+    out: Folder = None,
+    strength: StrengthOfAnalysis = "free",
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    largest: Largest = 32.0,
+    repetitions: Repetitions = 100,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
 ) -> int:
     """Find how many challenges or bases give an interval of ε that is narrow enough, by simulation.
 
     Larger experiments are simulated from what the counts so far say of ε, of the attacks and of the bases. It takes
     minutes: each of the simulated experiments is analysed like a real one.
     """
-    from bayes_dp.checks import InputError
     from bayes_dp.planning.plan import plan as make
-    from bayes_dp.planning.simulated import Experiment
 
-    sizes = {"--bases": bases, "--challenges": challenges}
-    truths = {"--true-epsilon": true_epsilon, "--true-strength": true_strength}
-    given: Any
-    if file is not None:
-        if wrong := [name for name, value in (sizes | truths).items() if value is not None]:
-            raise InputError(f"{wrong[0]} is for plans without a FILE, whose counts tell it")
-        given = read_counts(file, design.value if design else None, examples)
-    else:
-        if missing := [name for name, value in sizes.items() if value is None]:
-            raise InputError(f"a FILE of counts is needed, or {missing[0]}")
-        if design is not None or examples is not None:
-            raise InputError("--design and --examples are for plans from a FILE")
-        given = Experiment(bases, challenges, challenges, true_epsilon, true_strength)  # type: ignore[arg-type]
+    given = _given(
+        file,
+        {"--bases": bases, "--challenges": challenges},
+        {"--true-epsilon": true_epsilon, "--true-strength": true_strength},
+        design,
+        examples,
+    )
     if out is not None:
         make_folder(out, *_FILES)
 
@@ -153,21 +140,37 @@ def plan(
         seed=seed,
         n_jobs=jobs,
     )
-    text = json.dumps(found.to_dict(), indent=2)
-    typer.echo(text if as_json else str(found))
+    content = json.dumps(found.to_dict(), indent=2)
+    typer.echo(content if as_json else str(found))
     if as_json:
         for sentence in found.warnings:
             typer.echo(f"bayes-dp: warning: {sentence}", err=True)
     if out is not None:
-        typer.echo(f"Wrote {' and '.join(_save(out, text, found))}", err=True)
+        typer.echo(f"Wrote {' and '.join(_save(out, content, found))}", err=True)
     return 0 if found.complete else 130
 
 
-def _save(folder: str, text: str, found: Plan) -> list[str]:
-    """Write plan.json and plan.png; returns their paths."""
-    import io
+def _given(
+    file: str | None, sizes: dict[str, int | None], truths: dict[str, Any], design: str | None, examples: int | None
+) -> ErrorCounts | Experiment:
+    """The counts of a file, or the experiment that the options without one tell of."""
+    from bayes_dp.checks import InputError
+    from bayes_dp.planning.simulated import Experiment
 
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    if file is not None:
+        if wrong := [name for name, value in (sizes | truths).items() if value is not None]:
+            raise InputError(f"{wrong[0]} is for plans without a FILE, whose counts tell it")
+        return read_counts(file, design, examples)
+    if missing := [name for name, value in sizes.items() if value is None]:
+        raise InputError(f"a FILE of counts is needed, or {missing[0]}")
+    if design is not None or examples is not None:
+        raise InputError("--design and --examples are for plans from a FILE")
+    bases, challenges = (int(value or 0) for value in sizes.values())
+    return Experiment(bases, challenges, challenges, *truths.values())
+
+
+def _save(folder: str, content: str, found: Plan) -> list[str]:
+    """Write plan.json and plan.png; returns their paths."""
     from matplotlib.figure import Figure
 
     from bayes_dp import plots
@@ -175,10 +178,7 @@ def _save(folder: str, text: str, found: Plan) -> list[str]:
 
     figure = Figure(figsize=(4.8, 3.8), layout="constrained")
     plots.widths(found, figure.subplots())
-    content = io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(content, format="png", dpi=150)
     paths = [os.path.join(folder, name) for name in _FILES]
-    write_text_atomically(paths[0], text + "\n")
-    write_bytes_atomically(paths[1], content.getvalue())
+    write_text_atomically(paths[0], content + "\n")
+    write_bytes_atomically(paths[1], png(figure))
     return paths

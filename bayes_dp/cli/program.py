@@ -11,28 +11,30 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from enum import StrEnum
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayes_dp import __version__
+from bayes_dp.cli.command import WIDTH
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bayes_dp.comparison.verdict import Control
     from bayes_dp.data.counts import ErrorCounts
 
 __all__ = [
-    "Design",
     "app",
-    "either",
     "main",
     "make_folder",
-    "number",
+    "png",
     "read_control",
     "read_counts",
-    "whole",
+    "unwarned",
     "write_or_print",
 ]
 
@@ -47,32 +49,7 @@ One lower bound:  bayes-dp audit one-run guesses.csv --delta 1e-5
 What to give it:  bayes-dp estimate --help"""
 
 
-def number(text: Any) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r:.80} is not a number") from None
-
-
-def whole(text: Any) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r:.80} is not a whole number") from None
-
-
-def either(names: type[StrEnum]) -> str:
-    """What --help shows for an option that takes one of the names."""
-    return "|".join(names)
-
-
-class Design(StrEnum):
-    repeated = "repeated"
-    cross_fed = "cross_fed"
-    one_run = "one_run"
-
-
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"max_content_width": WIDTH})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -142,12 +119,14 @@ def _top(
 
 
 def read_counts(file: str, design: str | None, examples: int | None, group: str | None = None) -> ErrorCounts:
+    """Error counts from a file, or from standard input."""
     import io
 
     from bayes_dp.checks import InputError
     from bayes_dp.data.counts import ErrorCounts
     from bayes_dp.data.files import read_text
 
+    design = None if design is None else str(design)  # an option's name is more than a str
     if file != "-":
         return ErrorCounts.read(file, design=design, examples=examples, group=group)
     if sys.stdin is None:
@@ -210,3 +189,25 @@ def write_or_print(path: str, text: str, printed: bool = False) -> None:
         if not printed:
             typer.echo(text, nl=False)
         raise
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as the content of a PNG file."""
+    import io
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    content = io.BytesIO()
+    FigureCanvasAgg(figure)
+    figure.savefig(content, format="png", dpi=150)
+    return content.getvalue()
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Without warnings that chains have not converged, for results which print these sentences themselves."""
+    from bayes_dp.bayes.convergence import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield

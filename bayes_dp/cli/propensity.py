@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayes_dp.cli.options import Categories, FeatureColumns
-from bayes_dp.cli.program import app, either, number, whole, write_or_print
+from bayes_dp.cli.command import Verb
+from bayes_dp.cli.options import (
+    EXPERT,
+    AsJson,
+    Categories,
+    FeatureColumns,
+    Group,
+    Seed,
+    argument,
+    number,
+    one_of,
+    text,
+    whole,
+)
+from bayes_dp.cli.program import app, write_or_print
 
 if TYPE_CHECKING:
     from bayes_dp.data.guess_table import GuessTable
@@ -45,52 +58,45 @@ class Calibration(StrEnum):
     none = "none"
 
 
-@app.command(epilog=_EPILOG, short_help="Learn who is likely a member from features, for a zero-run audit.")
+Features = Annotated[str, argument("Features: a .csv, .tsv, .txt, .parquet or .npy file, see below.")]
+Member = Annotated[str, text("NAME", "The column that says who is a member, or an .npy file of that.")]
+Training = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Learn from the examples of this file, which has the same columns, and not by cross-fitting.",
+        panel=EXPERT,
+    ),
+]
+Folds = Annotated[int, whole("N", "Parts of the examples, each judged by the others.", panel=EXPERT)]
+HowCalibrated = Annotated[
+    Calibration,
+    one_of(
+        Calibration,
+        "Of what the logistic regression says, on examples that it has not seen.",
+        panel=EXPERT,
+    ),
+]
+Level = Annotated[
+    float | None, number("P", "Error probability of the falsification test, by default 0.01.", panel=EXPERT)
+]
+Out = Annotated[str | None, text("FILE", "Write member, propensity and fold of each example, as CSV.", "--out", "-o")]
+
+
+@app.command(cls=Verb, epilog=_EPILOG, short_help="Learn who is likely a member from features, for a zero-run audit.")
 def propensity(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", show_default=False, help="Features: a .csv, .tsv, .txt, .parquet or .npy file, see below."
-        ),
-    ],
-    member: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", show_default=False, help="The column that says who is a member, or an .npy file of that."
-        ),
-    ],
-    group: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="A column that says which examples belong together; they are never parted."),
-    ] = None,
+    file: Features,
+    member: Member,
+    group: Group = None,
     feature_columns: FeatureColumns = None,
     categories: Categories = None,
-    training: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Learn from the examples of this file, which has the same columns, and not by cross-fitting.",
-        ),
-    ] = None,
-    folds: Annotated[
-        int, typer.Option(parser=whole, metavar="N", help="Parts of the examples, each judged by the others.")
-    ] = 5,
-    calibration: Annotated[
-        Calibration,
-        typer.Option(
-            metavar=either(Calibration), help="Of what the logistic regression says, on examples that it has not seen."
-        ),
-    ] = Calibration.platt,
-    level: Annotated[
-        float | None,
-        typer.Option(parser=number, metavar="P", help="Error probability of the falsification test, by default 0.01."),
-    ] = None,
-    seed: Annotated[int, typer.Option(parser=whole, metavar="N", help="Seed of the parts.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, and nothing else, to standard output.")] = False,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write member, propensity and fold of each example, as CSV."),
-    ] = None,
+    as_json: AsJson = False,
+    out: Out = None,
+    training: Training = None,
+    folds: Folds = 5,
+    calibration: HowCalibrated = Calibration.platt,
+    level: Level = None,
+    seed: Seed = 0,
 ) -> int:
     """Learn propensities by a calibrated logistic regression, describe them, and test them.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import bayes_dp.cli.zero_run  # noqa: F401  which has a verb of its own
 from bayes_dp.audits.registry import INDEX
 from bayes_dp.cli.audit import audit, report
+from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     AsJson,
     Baseline,
@@ -31,13 +32,13 @@ def _verb(name: str) -> Callable[..., int]:
         confidence: Confidence = 0.95,
         design: HowCounted = None,
         examples: Examples = None,
-        overlap: Overlap = None,
-        baseline: Baseline = None,
-        scores: ScoresToo = None,
         as_json: AsJson = False,
         fail_above: FailAbove = None,
+        overlap: Overlap = None,
+        scores: ScoresToo = None,
+        baseline: Baseline = None,
     ) -> int:
-        counts = read_counts(file, design.value if design else None, examples)
+        counts = read_counts(file, design, examples)
         other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
         from bayes_dp.audits.base import Inputs
@@ -60,4 +61,6 @@ _own = {command.name for command in audit.registered_commands}
 for _name, _entry in INDEX.items():
     if not {_name, _entry.family} & _own:
         _words = f"{_entry.what[:1].upper()}{_entry.what[1:]}."
-        audit.command(_name, help=f"{_words}\n\nFILE is as for bayes-dp estimate.", short_help=_words)(_verb(_name))
+        audit.command(_name, cls=Verb, help=f"{_words}\n\nFILE is as for bayes-dp estimate.", short_help=_words)(
+            _verb(_name)
+        )

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import warnings
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     DEFAULT_LIKELIHOOD,
+    Chains,
     ControlFile,
     Counts,
     Delta,
+    Draws,
     Examples,
     HowCounted,
-    Likelihood,
+    LikelihoodOfCounts,
     Limit,
-    Method,
+    MethodOfPosterior,
     NoControl,
     PriorEpsilon,
     PriorStrength,
+    Prob,
+    Seed,
     Strength,
+    Warmup,
+    of_sampler,
+    one_of,
+    text,
+    value_of,
 )
-from bayes_dp.cli.program import app, either, number, read_control, read_counts, whole, write_or_print
+from bayes_dp.cli.program import app, read_control, read_counts, unwarned, write_or_print
 
 __all__: list[str] = []
 
@@ -48,55 +57,44 @@ class Format(StrEnum):
     json = "json"
 
 
-@app.command(epilog=_EPILOG, short_help="A whole analysis as one file, for a reader who was not there.")
+Out = Annotated[
+    str | None, text("FILE", "Write to this .html, .md or .json file instead of standard output.", "--out", "-o")
+]
+FormOfReport = Annotated[
+    Format | None,
+    one_of(Format, "The form; by default that of the suffix of FILE, and html on standard output.", "--format"),
+]
+Title = Annotated[str | None, text("TEXT", "The heading.")]
+
+
+@app.command(cls=Verb, epilog=_EPILOG, short_help="A whole analysis as one file, for a reader who was not there.")
 def report(
     file: Counts,
     delta: Delta,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Write to this .html, .md or .json file instead of standard output."
-        ),
-    ] = None,
-    form: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            metavar=either(Format),
-            help="The form; by default that of the suffix of FILE, and html on standard output.",
-        ),
-    ] = None,
-    prob: Annotated[
-        float,
-        typer.Option(
-            parser=number, metavar="P", help="Of the intervals; the lower bounds have the confidence (1 + P)/2."
-        ),
-    ] = 0.9,
-    strength: Strength = "free",
-    likelihood: Annotated[
-        Likelihood, typer.Option(metavar=either(Likelihood), help="As for bayes-dp estimate.")
-    ] = DEFAULT_LIKELIHOOD,
-    method: Annotated[
-        Method | None, typer.Option(metavar=either(Method), show_default=False, help="As for bayes-dp estimate.")
-    ] = None,
-    prior_epsilon: PriorEpsilon = None,
-    prior_strength: PriorStrength = None,
+    out: Out = None,
+    form: FormOfReport = None,
+    title: Title = None,
+    prob: Prob = 0.9,
     design: HowCounted = None,
     examples: Examples = None,
-    seed: Annotated[
-        int, typer.Option(parser=whole, metavar="N", help="Seed of all draws: the same seed, the same report.")
-    ] = 0,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading.")] = None,
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    strength: Strength = "free",
+    prior_epsilon: PriorEpsilon = None,
+    prior_strength: PriorStrength = None,
+    likelihood: LikelihoodOfCounts = DEFAULT_LIKELIHOOD,
+    method: MethodOfPosterior = None,
+    chains: Chains = None,
+    draws: Draws = None,
+    warmup: Warmup = None,
+    seed: Seed = 0,
 ) -> int:
     """Write a report of the whole analysis: an HTML page that needs nothing else, Markdown, or JSON.
 
     It says what the counts show of ε, beside every lower bound that applies; whether the model fits; how much depends
-    on priors and strength; what it rests on; and how to repeat it.
+    on priors and strength; what it rests on; and how to repeat it. Lower bounds have the confidence (1 + P)/2.
     """
-    from bayes_dp.bayes.convergence import ConvergenceWarning
     from bayes_dp.data.files import check_writable
     from bayes_dp.reporting.report import format_of
     from bayes_dp.reporting.report import report as assemble
@@ -104,11 +102,11 @@ def report(
     if out is not None:
         check_writable(out)
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
-    counts = read_counts(file, design.value if design else None, examples)
+    settings = of_sampler([likelihood], method, chains=chains, draws=draws, warmup=warmup)
+    counts = read_counts(file, design, examples)
     positive = read_control(control, no_control, fail_above, counts, file)
     judged: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its sentences are in the report
+    with unwarned():
         made = assemble(
             counts,
             delta,
@@ -117,11 +115,12 @@ def report(
             prior_strength=prior_strength,
             strength=strength,
             likelihood=likelihood.value,
-            method=method.value if method else None,
+            method=value_of(method),
             seed=seed,
             title=title,
             source=file,
             **judged,
+            **settings,
         )
         text = made.text(wanted)
     try:

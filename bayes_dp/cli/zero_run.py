@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayes_dp.cli.audit import audit, each, parts, report, share
+from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
+    EXPERT,
+    FEATURES,
     AsJson,
     Categories,
     Confidence,
     FailAbove,
     FeatureColumns,
+    Group,
     How,
     Numbers,
     Scores,
@@ -21,11 +25,17 @@ from bayes_dp.cli.options import (
     Side,
     Sides,
     chosen,
+    flag,
+    number,
+    one_of,
+    text,
+    value_of,
+    whole,
 )
-from bayes_dp.cli.program import either, number, whole
 from bayes_dp.cli.propensity import learned_for
 
 if TYPE_CHECKING:
+    from bayes_dp.cli.audit import Finding
     from bayes_dp.data.guess_table import GuessTable
     from bayes_dp.results.bound import LowerBound
 
@@ -84,164 +94,161 @@ class Ranking(StrEnum):
     score = "score"
 
 
-@audit.command("zero-run", epilog=_EPILOG, short_help="For a trained model whose members differ from non-members.")
+DeltaIfAny = Annotated[
+    float | None, number("D", "Bound ε at this δ; by default 0, and for --family gaussian μ is bounded.")
+]
+OfFamily = Annotated[Family, one_of(Family, "(ε, δ)-DP, or Gaussian DP.")]
+FormOfBound = Annotated[
+    Form | None,
+    one_of(Form, "Of the bound; by default untampered for ε at δ = 0, and tampered for all else.", panel=EXPERT),
+]
+TrustInPropensities = Annotated[
+    Trust,
+    one_of(
+        Trust,
+        "exact: the propensities are exact; cautious: they may be more extreme than the truth, at some cost to the"
+        " untampered bound.",
+        panel=EXPERT,
+    ),
+]
+Directional = Annotated[
+    bool,
+    flag(
+        "--directional/--no-directional",
+        "Take nothing off guesses that go against their propensity; --no-directional as in the paper.",
+        panel=EXPERT,
+    ),
+]
+Derandomised = Annotated[bool, flag("--derandomised", "No coins for the tampered form, at some cost.", panel=EXPERT)]
+Overlap = Annotated[
+    float | None,
+    number(
+        "H",
+        "For --form compositional: every propensity is from H to 1-H; by default as in the file.",
+        panel=EXPERT,
+    ),
+]
+ShiftDelta = Annotated[
+    float, number("D", "For --form compositional: the chance that H fails, per example.", panel=EXPERT)
+]
+HowRanked = Annotated[
+    Ranking,
+    one_of(
+        Ranking,
+        "Prefer guesses of examples whose features tell little (aware), or rank by the score alone.",
+        "--ranking",
+        panel=EXPERT,
+    ),
+]
+Features = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Learn the propensities from these features, as bayes-dp propensity does: a .csv, .tsv, .txt, .parquet or .npy"
+        " file. Its rows are joined to those of the scores by the column id, where both files have one, and else are in"
+        " the same order. Columns of scores are no features.",
+        panel=FEATURES,
+    ),
+]
+Bootstrap = Annotated[
+    int | None,
+    whole(
+        "K",
+        "With --features: allow for the error of the propensities, by so many draws (600 by default); 0 does not, and"
+        " then the bound is not valid.",
+        panel=FEATURES,
+    ),
+]
+JobsOfDraws = Annotated[int | None, whole("N", "With --features: how many processes draw.", panel=FEATURES)]
+Checkpoint = Annotated[
+    str | None,
+    text("FILE", "With --features: keep finished draws here, to go on after a stop.", panel=FEATURES),
+]
+
+
+@audit.command(
+    "zero-run", cls=Verb, epilog=_EPILOG, short_help="For a trained model whose members differ from non-members."
+)
 def zero_run(
     file: Scores,
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="D",
-            help="Bound ε at this δ; by default 0, and for --family gaussian μ is bounded.",
-        ),
-    ] = None,
-    family: Annotated[Family, typer.Option(metavar=either(Family), help="(ε, δ)-DP, or Gaussian DP.")] = Family.approx,
-    form: Annotated[
-        Form | None,
-        typer.Option(
-            metavar=either(Form), help="Of the bound; by default untampered for ε at δ = 0, and tampered for all else."
-        ),
-    ] = None,
-    propensity: Annotated[
-        Trust,
-        typer.Option(
-            metavar=either(Trust),
-            help="exact: the propensities are exact; cautious: they may be more extreme than the truth, at some cost to"
-            " the untampered bound.",
-        ),
-    ] = Trust.cautious,
-    directional: Annotated[
-        bool,
-        typer.Option(
-            help="Take nothing off guesses that go against their propensity; --no-directional as in the paper."
-        ),
-    ] = True,
-    derandomised: Annotated[
-        bool, typer.Option("--derandomised", help="No coins for the tampered form, at some cost.")
-    ] = False,
-    overlap: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="H",
-            help="For --form compositional: every propensity is from H to 1-H; by default as in the file.",
-        ),
-    ] = None,
-    shift_delta: Annotated[
-        float,
-        typer.Option(
-            parser=number, metavar="D", help="For --form compositional: the chance that H fails, per example."
-        ),
-    ] = 0.0,
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Learn the propensities from these features, as bayes-dp propensity does: a .csv, .tsv, .txt,"
-            " .parquet or .npy file. Its rows are joined to those of the scores by the column id, where both files have"
-            " one, and else are in the same order. Columns of scores are no features.",
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="With --features: a column that says which examples belong together."),
-    ] = None,
-    feature_columns: FeatureColumns = None,
-    categories: Categories = None,
-    bootstrap: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole,
-            metavar="K",
-            help="With --features: allow for the error of the propensities, by so many draws (600 by default); 0 does"
-            " not, and then the bound is not valid.",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="With --features: how many processes draw.")
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="With --features: keep finished draws here, to go on after a stop."),
-    ] = None,
+    delta: DeltaIfAny = None,
+    family: OfFamily = Family.approx,
     guesses: Numbers = None,
-    choice: How = None,
-    sides: Side = Sides.both,
-    ranking: Annotated[
-        Ranking,
-        typer.Option(
-            metavar=either(Ranking),
-            help="Prefer guesses of examples whose features tell little (aware), or rank by the score alone.",
-        ),
-    ] = Ranking.aware,
     confidence: Confidence = 0.95,
-    seed: Seed = 0,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    features: Features = None,
+    group: Group = None,
+    feature_columns: FeatureColumns = None,
+    categories: Categories = None,
+    bootstrap: Bootstrap = None,
+    jobs: JobsOfDraws = None,
+    checkpoint: Checkpoint = None,
+    form: FormOfBound = None,
+    propensity: TrustInPropensities = Trust.cautious,
+    directional: Directional = True,
+    derandomised: Derandomised = False,
+    overlap: Overlap = None,
+    shift_delta: ShiftDelta = 0.0,
+    choice: How = None,
+    sides: Side = Sides.both,
+    ranking: HowRanked = Ranking.aware,
+    seed: Seed = 0,
 ) -> int:
     """Bound ε or μ from below by guesses of members, where members and non-members may differ in their features.
 
     Given its features, each example must be a member with the probability in the column propensity, or with --features
     with one that can be learned.
     """
-    from bayes_dp.audits.zero_run import zero_run as bound
     from bayes_dp.checks import InputError
     from bayes_dp.data.files import check_writable
     from bayes_dp.data.guess_table import GuessTable
 
-    for option, given, needed, other in (
-        ("--group", group, features, "--features"),
-        ("--feature-columns", feature_columns, features, "--features"),
-        ("--categories", categories, features, "--features"),
-        ("--bootstrap", bootstrap, features, "--features"),
-        ("--jobs", jobs, bootstrap != 0 and features, "--features and a bootstrap"),
-        ("--checkpoint", checkpoint, bootstrap != 0 and features, "--features and a bootstrap"),
-    ):
-        if given is not None and not needed:
-            raise InputError(f"{option} is for audits with {other}")
+    for option, given in (("--group", group), ("--feature-columns", feature_columns), ("--categories", categories)):
+        if given is not None and not features:
+            raise InputError(f"{option} is for audits with --features")
+    if bootstrap is not None and not features:
+        raise InputError("--bootstrap is for audits with --features")
+    for option, drawn in (("--jobs", jobs), ("--checkpoint", checkpoint)):
+        if drawn is not None and (bootstrap == 0 or not features):
+            raise InputError(f"{option} is for audits with --features and a bootstrap")
     if checkpoint is not None:
         check_writable(checkpoint)
-    wanted = chosen(guesses, choice, seed)
+    settings = {
+        "delta": delta,
+        "family": family.value,
+        "form": value_of(form),
+        "directional": directional,
+        "propensity": propensity.value,
+        "choice": chosen(guesses, choice, seed),
+        "sides": sides.value,
+        "aware": ranking is Ranking.aware,
+        "seed": seed,
+    }
     table = GuessTable.read(file)
     if features is not None:
         if derandomised or form is Form.compositional or overlap is not None or shift_delta:
             raise InputError("--features is for the untampered form, and the tampered one with coins")
-        settings = {
-            "delta": delta, "family": family.value, "form": form.value if form else None, "directional": directional,
-            "propensity": propensity.value, "choice": wanted, "sides": sides.value, "aware": ranking is Ranking.aware,
-            "confidence": confidence, "seed": seed,
-        }  # fmt: skip
-        learned = _from_features(
-            table, file, (features, group, feature_columns, categories), settings,
-            _REPLICATES if bootstrap is None else bootstrap, jobs, checkpoint,
-        )  # fmt: skip
+        replicates = _REPLICATES if bootstrap is None else bootstrap
+        settings["confidence"] = confidence
+        source = (features, group, feature_columns, categories)
+        learned = _from_features(table, file, source, settings, replicates, jobs, checkpoint)
         return report({"all": learned}, as_json, fail_above)
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
         )
+    settings |= {"derandomised": derandomised, "overlap": overlap, "shift_delta": shift_delta}
+    return report(_of_bases(table, confidence, settings), as_json, fail_above, confidence)
+
+
+def _of_bases(table: GuessTable, confidence: float, settings: dict[str, Any]) -> dict[str, Finding]:
+    """The bound of each base, all of which hold together, or of the whole table if it has no bases."""
+    from bayes_dp.audits.zero_run import zero_run as bound
+
     tables = parts(table)
     level = share(confidence, len(tables))
-    found = each(
-        tables,
-        lambda name: bound(
-            tables[name],
-            delta,
-            family=family.value,
-            form=form.value if form else None,
-            directional=directional,
-            propensity=propensity.value,
-            derandomised=derandomised,
-            overlap=overlap,
-            shift_delta=shift_delta,
-            choice=wanted,
-            sides=sides.value,
-            aware=ranking is Ranking.aware,
-            confidence=level,
-            seed=seed,
-        ),
-    )
-    return report(found, as_json, fail_above, confidence)
+    return each(tables, lambda name: bound(tables[name], confidence=level, **settings))
 
 
 def _from_features(

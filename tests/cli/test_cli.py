@@ -17,8 +17,8 @@ import typer
 import bayes_dp as bdp
 from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
-from bayes_dp.cli.estimate import Likelihood
-from bayes_dp.cli.program import Design, app
+from bayes_dp.cli.options import Design, Likelihood
+from bayes_dp.cli.program import app
 from bayes_dp.data import counts as data
 from tests.cli.conftest import refusing, running
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bayes_dp.checks import InputError, show
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.counts import CROSS_FED, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 
@@ -106,7 +106,7 @@ def caution(counts: ErrorCounts) -> str:
     """Why a bound for independent runs does not hold its confidence for these counts, or ""."""
     if counts.design != "cross_fed":
         return ""
-    return "The runs were cross-fed, so their errors are in truth correlated: the statement may be too strong."
+    return f"{CROSS_FED}: the statement may be too strong."
 
 
 def no_gaussian_epsilon(counts: ErrorCounts, inputs: Inputs) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,33 @@ import numpy as np
 from bayes_dp.results.interop import ess, rhat
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["ConvergenceWarning", "convergence", "warn"]
+__all__ = ["ConvergenceWarning", "Failure", "convergence", "warn"]
 
 
 _RHAT = 1.01  # limits of Vehtari et al. (2021), "Rank-normalization, folding, and localization: an improved R̂"
 _ESS = 400.0
+
+
+class Failure(Enum):
+    """What may be wrong with the draws of a sampler: a sentence that names the cause and, after the colon, the cure."""
+
+    INTERRUPTED = "The run was interrupted: {kept} of {wanted} draws of each chain were kept."
+    DIVERGED = (
+        "{diverged} of {draws} trajectories diverged, so that parts of the posterior may be missing: raise"
+        " target_accept above {target:g}."
+    )
+    TOO_FEW = "There are too few draws of {name} to tell whether they can be trusted: run more."
+    CHAINS_DISAGREE = (
+        "The chains disagree on {name} (R-hat = {rhat:.3f}, not below {limit}): run a longer warmup and more draws."
+    )
+    WORTH_LITTLE = (
+        "The draws of {name} are worth only {ess:.0f} independent ones in the bulk or the tails, fewer than"
+        " {limit:.0f}: run more draws."
+    )
+
+    def said(self, **known: Any) -> str:
+        """The sentence, with what is known of the case."""
+        return self.value.format(**known)
 
 
 class ConvergenceWarning(UserWarning):
@@ -37,17 +60,11 @@ def convergence(samples: Mapping[str, Floats]) -> tuple[dict[str, Any], list[str
         found["ess_tail"][name] = ess(values, "tail")
         enough = min(found["ess_bulk"][name], found["ess_tail"][name])
         if np.isnan(enough):
-            sentences.append(f"There are too few draws of {name} to tell whether they can be trusted: run more.")
+            sentences.append(Failure.TOO_FEW.said(name=name))
         elif not found["rhat"][name] < _RHAT:
-            sentences.append(
-                f"The chains disagree on {name} (R-hat = {found['rhat'][name]:.3f}, not below {_RHAT}):"
-                " run a longer warmup and more draws."
-            )
+            sentences.append(Failure.CHAINS_DISAGREE.said(name=name, rhat=found["rhat"][name], limit=_RHAT))
         elif not enough >= _ESS:
-            sentences.append(
-                f"The draws of {name} are worth only {enough:.0f} independent ones in the bulk or the tails, fewer than"
-                f" {_ESS:.0f}: run more draws."
-            )
+            sentences.append(Failure.WORTH_LITTLE.said(name=name, ess=enough, limit=_ESS))
     return found, sentences
 
 

@@ -21,9 +21,8 @@ from bayes_dp.bayes.nuts.grouped_model import grouped_model
 from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
-from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.question import Question, Strength, ask, needs_area
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arrays import Floats, Ints
 
@@ -103,7 +102,7 @@ def hierarchical(
     `spread` is κ, a number above 0 and at most 1, or its prior, by default HalfNormal(0.1). The sampler's settings are
     those of `method="nuts"`.
     """
-    _not_tight(strength)
+    needs_area("groups are", strength)
     question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
     question = replace(question, grouped=counts)
     settings = NutsSettings(chains, draws, warmup, target_accept, seed, progress)
@@ -124,7 +123,7 @@ def aggregate(
 
     Its bases are the groups. `settings` are those of `mhaar`.
     """
-    _not_tight(strength)
+    needs_area("groups are", strength)
     members = Members.of(counts)
     law = Aggregate.of(members, spread_of(spread))
     names = dict(zip(members.group[::-1].tolist(), reversed(counts.group or ()), strict=True))
@@ -148,11 +147,6 @@ def aggregate(
         likelihood=law,
     )
     return answer(replace(question, grouped=counts), **settings)
-
-
-def _not_tight(strength: Strength) -> None:
-    if strength == "tight":
-        raise InputError("groups are not defined for strength='tight', where the layer has no area")
 
 
 def _sampled(asked: _Asked) -> ModelDraws:

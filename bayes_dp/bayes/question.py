@@ -13,11 +13,11 @@ from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.checks import InputError, one_number, show
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.counts import CROSS_FED, ErrorCounts
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["Parameter", "Question", "Strength", "ask"]
+__all__ = ["Parameter", "Question", "Strength", "ask", "needs_area"]
 
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
@@ -68,8 +68,7 @@ class Question:
     def caution(self) -> str:
         """Why the counts do not meet the assumptions, in sentences; empty where they do."""
         design = {
-            "cross_fed": "The runs were cross-fed, so their errors are in truth correlated: the interval may be too"
-            " narrow.",
+            "cross_fed": f"{CROSS_FED}: the interval may be too narrow.",
             "one_run": "The guesses were made on one model, so their errors are in truth dependent.",
         }.get(self.counts.design, "")
         if self.counts.design == "cross_fed" and self.likelihood.correlated:
@@ -127,6 +126,14 @@ def ask(
     law = likelihood_of(likelihood)
     law.check(Counts.of(counts))
     return Question(counts, parameter, known, strength, priors, law)
+
+
+def needs_area(what: str, strength: Strength) -> None:
+    """Refuse the limit s → 1 for what draws rates from the layer: "NUTS is", "groups are"."""
+    if strength == "tight":
+        raise InputError(
+            f"{what} not defined for strength='tight', where the layer has no area; use method='exact' and no groups"
+        )
 
 
 def _known(parameter: Parameter, value: Any) -> float:

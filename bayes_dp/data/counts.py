@@ -31,9 +31,10 @@ from bayes_dp.support.once import once
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DESIGNS", "ErrorCounts"]
+__all__ = ["CROSS_FED", "DESIGNS", "ErrorCounts"]
 
 DESIGNS = ("repeated", "cross_fed", "one_run")
+CROSS_FED = "The runs were cross-fed, so their errors are in truth correlated"  # every method says what that does to it
 
 _COUNTS = {"fp": "false_positives", "n0": "negatives", "fn": "false_negatives", "n1": "positives"}
 _LABELS = {"base": "base", "group": "group"}

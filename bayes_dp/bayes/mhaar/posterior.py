@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.convergence import convergence, warn
+from bayes_dp.bayes.convergence import Failure, convergence, warn
 from bayes_dp.bayes.likelihoods.candidates import AUXILIARIES, Auxiliaries
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.mhaar.adaptation import Covariance, plan
 from bayes_dp.bayes.mhaar.kernel import Info, State, Target, advance, init, noise_of_blocks
 from bayes_dp.bayes.precision import double, doubled
-from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.question import Question, Strength, ask, needs_area
 from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.checks import InputError, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
@@ -77,7 +77,7 @@ class MhaarPosterior(SampledPosterior):
         found, sentences = convergence(self.samples)
         kept = self.samples["epsilon"].shape[1]
         if kept < settings.draws:
-            sentences.insert(0, f"The run was interrupted: {kept} of {settings.draws} draws of each chain were kept.")
+            sentences.insert(0, Failure.INTERRUPTED.said(kept=kept, wanted=settings.draws))
         self.diagnostics = {
             **found,
             "acceptance": np.mean(chains.info.averaged, axis=1).tolist(),
@@ -154,11 +154,7 @@ def mhaar(
     warm-up there are none and the interrupt goes on to the caller. A `ConvergenceWarning` says when the draws are not
     to be trusted.
     """
-    if strength == "tight":
-        raise InputError(
-            "MHAAR is not defined for strength='tight', where the layer has no area; this limit is for the binomial"
-            " likelihood, with method='exact'"
-        )
+    needs_area("MHAAR is", strength)
     question = ask(
         counts,
         "epsilon",

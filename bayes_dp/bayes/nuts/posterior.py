@@ -16,9 +16,8 @@ from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.nuts.model import bayes_model
 from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
-from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.question import Question, Strength, ask, needs_area
 from bayes_dp.bayes.sampled import SampledPosterior
-from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["NutsPosterior", "nuts"]
@@ -70,8 +69,7 @@ def nuts(
     the same draws. `progress` says whether there is a bar on standard error, by default on a terminal. Interrupting
     after the warm-up gives the draws finished so far, with a warning.
     """
-    if strength == "tight":
-        raise InputError("NUTS is not defined for strength='tight', where the layer has no area; use method='exact'")
+    needs_area("NUTS is", strength)
     question = ask(
         counts,
         "epsilon",

@@ -28,7 +28,7 @@ from numpyro.infer import init_to_uniform
 from numpyro.infer.hmc import HMCState, hmc
 from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
-from bayes_dp.bayes.convergence import convergence, warn
+from bayes_dp.bayes.convergence import Failure, convergence, warn
 from bayes_dp.bayes.precision import double
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.support.progress import bar, check_shown
@@ -191,11 +191,10 @@ def _draws(
     if diverged:
         sentences.insert(
             0,
-            f"{diverged} of {stats['diverging'].size} trajectories diverged, so that parts of the posterior may be"
-            f" missing: raise target_accept above {settings.target_accept:g}.",
+            Failure.DIVERGED.said(diverged=diverged, draws=stats["diverging"].size, target=settings.target_accept),
         )
     if kept < settings.draws:
-        sentences.insert(0, f"The run was interrupted: {kept} of {settings.draws} draws of each chain were kept.")
+        sentences.insert(0, Failure.INTERRUPTED.said(kept=kept, wanted=settings.draws))
     diagnostics = {
         **found,
         "divergences": diverged,

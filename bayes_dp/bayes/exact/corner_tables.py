@@ -64,6 +64,9 @@ class CornerTable:
             while len(open_):
                 open_ = self._tabulate(corner, open_, nodes)
                 nodes *= 2
+        for corner in (0, 1):
+            for group in self._groups[corner]:
+                self._sharp[corner].extend(group.bases[self._off_between_nodes(corner, group) > _PREDICTED].tolist())
 
     def _log_odds(self, corner: int, bases: Ints, e: Floats, d: Floats) -> Floats:
         """log P/(1-P) for e and d that broadcast to (bases or 1, …): (bases, …)."""
@@ -100,7 +103,8 @@ class CornerTable:
                 between = _weights(d, finer[1::2]).T
                 new = self._log_odds(corner, bases[keep], e[keep, :: 2 * _SAMPLE], finer[1::2])
                 off = (np.abs(values[:, ::_SAMPLE] @ between - new) / _allowance(new)).max(axis=(1, 2))
-                off = np.maximum(off, self._off_at_edges(corner, bases[keep], e[keep, :: 2 * _SAMPLE], d, values))
+                at_edges = self._off_at_edges(corner, bases[keep], e[keep, :: 2 * _SAMPLE], d, values[:, ::_SAMPLE])
+                off = np.maximum(off, at_edges)
                 self._add(corner, bases[keep], first[keep], step[keep], d, values, off < _EXACT)
                 keep, values, off = keep[off >= _EXACT], values[off >= _EXACT], off[off >= _EXACT]
                 if not len(keep):
@@ -118,18 +122,43 @@ class CornerTable:
         return rest
 
     def _off_at_edges(self, corner: int, bases: Ints, e: Floats, d: Floats, values: Floats) -> Floats:
-        """The largest error of the log odds around the edges, unseen by points in d that are farther apart."""
-        level, width = self._likelihood.levels_in_delta(e, corner, bases)
+        """The largest error of the log odds around the edges, unseen by points in d that are farther apart; (bases,).
+
+        At e (bases, nodes, 1), of which `values` (bases, nodes, points) has the log odds at the points d.
+        """
         off = np.zeros(len(bases))
-        at = level + width * _AROUND
-        near = (width < self._delta) & (at[..., -1:] > 0) & (at[..., :1] < self._delta)
-        sharp = np.flatnonzero(near.any(axis=(1, 2)))
+        sharp, at = self._edges(corner, bases, e)
         if len(sharp):
-            at = np.clip(at[sharp], 0.0, self._delta)
-            exact = self._log_odds(corner, bases[sharp], e[sharp], at)
-            between = np.einsum("bnpk,bnk->bnp", _weights(d, at), values[sharp, ::_SAMPLE])
-            off[sharp] = (np.abs(between - exact) / _allowance(exact)).max(axis=(1, 2))
+            between = np.einsum("bnpk,bnk->bnp", _weights(d, at), values[sharp])
+            off[sharp] = self._off(corner, bases[sharp], e[sharp], at, between)
         return off
+
+    def _off_between_nodes(self, corner: int, group: _Group) -> Floats:
+        """The same between the nodes in e, where points in d far from an edge can spoil all others; (bases,)."""
+        level, width = self._level[:, corner, group.bases], self._width[:, corner, group.bases]
+        places = group.first[:, None] + group.step[:, None] * (np.arange(0, group.cells, _SAMPLE) + 0.5)
+        e = _unwarp(places, level, width, self._largest)[..., None]
+        off = np.zeros(len(group.bases))
+        sharp, at = self._edges(corner, group.bases, e)
+        if len(sharp):
+            d = np.zeros((len(off), *at.shape[1:]))
+            d[sharp] = at
+            found = self._interpolate(corner, group, e, d)
+            off[sharp] = self._off(corner, group.bases[sharp], e[sharp], at, found[sharp])
+        return off
+
+    def _edges(self, corner: int, bases: Ints, e: Floats) -> tuple[Ints, Floats]:
+        """Which bases have edges that are narrow beside δ, and places around these edges: (bases, nodes, places)."""
+        level, width = self._likelihood.levels_in_delta(e, corner, bases)
+        at = level[..., None] + width[..., None] * _AROUND
+        near = (width < self._delta) & (at[..., -1] > 0) & (at[..., 0] < self._delta)
+        sharp = np.flatnonzero(near.any(axis=(1, 2)))
+        at = at[:, :, near.any(axis=(0, 1))]
+        return sharp, np.clip(at.reshape(*at.shape[:2], -1)[sharp], 0.0, self._delta)
+
+    def _off(self, corner: int, bases: Ints, e: Floats, d: Floats, found: Floats) -> Floats:
+        exact = self._log_odds(corner, bases, e, d)
+        return np.asarray((np.abs(found - exact) / _allowance(exact)).max(axis=(1, 2)))
 
     def _add(
         self, corner: int, bases: Ints, first: Floats, step: Floats, d: Floats, values: Floats, done: Bools
@@ -142,33 +171,35 @@ class CornerTable:
     def __call__(self, epsilon: Floats, delta: Floats) -> tuple[Floats, Bools]:
         """See `MarginalLikelihood.corners`: (1, …) -> (2, u, …)."""
         odds = np.full((2, self._level.shape[2], *epsilon.shape[1:]), 2 * _NOTHING)
-        spread = (-1, *(1,) * (epsilon.ndim - 1))
         for corner in (0, 1):
             for group in self._groups[corner]:
-                bases = group.bases
-                position = _warp(epsilon, self._level[:, corner, bases], self._width[:, corner, bases])
-                position -= group.first.reshape(spread)
-                position /= group.step.reshape(spread)
-                np.clip(position, 0.0, group.cells - 1e-9, out=position)
-                cell = position.astype(np.int64)
-                position -= cell
-                cell += np.arange(len(bases)).reshape(spread) * group.cells
-                weights = np.moveaxis(_weights(group.d, delta[0]), -1, 0) if len(group.d) > 1 else np.ones(1)
-                total = np.zeros_like(position)
-                for k, weight in enumerate(weights):
-                    pieces = group.pieces[:, k]
-                    value = pieces[5].take(cell)
-                    for power in (4, 3, 2, 1, 0):
-                        value *= position
-                        value += pieces[power].take(cell)
-                    value *= weight
-                    total += value
-                odds[corner, bases] = total
+                odds[corner, group.bases] = self._interpolate(corner, group, epsilon, delta)
             if self._sharp[corner]:
                 sharp = np.array(self._sharp[corner])
                 odds[corner, sharp] = self._log_odds(corner, sharp, epsilon, delta)
         size = np.abs(odds)
         return -size - np.log1p(np.exp(-size)), odds > 0
+
+    def _interpolate(self, corner: int, group: _Group, e: Floats, d: Floats) -> Floats:
+        """The log odds of a group's bases, for e and d of shape (1, …) or (bases, …)."""
+        spread = (-1, *(1,) * (e.ndim - 1))
+        position = _warp(e, self._level[:, corner, group.bases], self._width[:, corner, group.bases])
+        position -= group.first.reshape(spread)
+        position /= group.step.reshape(spread)
+        np.clip(position, 0.0, group.cells - 1e-9, out=position)
+        cell = position.astype(np.int64)
+        position -= cell
+        cell += np.arange(len(group.bases)).reshape(spread) * group.cells
+        weights = np.moveaxis(_weights(group.d, d), -1, 0) if len(group.d) > 1 else np.ones(1)
+        total = np.zeros(np.broadcast_shapes(position.shape, d.shape))
+        for k, weight in enumerate(weights):
+            pieces = group.pieces[:, k]
+            value = pieces[5].take(cell)
+            for power in (4, 3, 2, 1, 0):
+                value *= position
+                value += pieces[power].take(cell)
+            total += value * weight
+        return total
 
 
 def _warp(e: Floats, level: Floats, width: Floats) -> Floats:

@@ -69,20 +69,23 @@ class MarginalLikelihood:
         return np.log(np.stack([(1 - beta) / alpha, (1 - alpha) / beta])), np.stack([first, second])
 
     def levels_in_delta(self, epsilon: Floats, corner: int, bases: Ints) -> tuple[Floats, Floats]:
-        """Where in δ the edge of a corner passes the bases, at ε of shape (bases, …), and over what width; both alike.
+        """Where in δ the edge of a corner passes the bases, and over what width; both (bases, nodes, 3) from ε
+        (bases, nodes, 1).
 
-        max(1 - α e^ε - β, 1 - α - β e^ε) at the posterior means, with its standard deviation.
+        It passes the posterior means at max(1 - α e^ε - β, 1 - α - β e^ε). Where one of the rates is known far better
+        than the other, it passes the better known one at 1 - β, or 1 - α, and the other then lies in its end.
         """
-        spread = (-1, *(1,) * (epsilon.ndim - 1))
-        x, n0, y, n1 = (v[bases].reshape(spread) for v in (self._x, self._n0, self._y, self._n1))
+        x, n0, y, n1 = (v[bases].reshape(-1, 1, 1) for v in (self._x, self._n0, self._y, self._n1))
         alpha, beta = (x + 1) / (n0 + 2), (y + 1) / (n1 + 2)
         variance0, variance1 = alpha * (1 - alpha) / (n0 + 3), beta * (1 - beta) / (n1 + 3)
         if corner == 1:
             alpha, beta = 1 - alpha, 1 - beta
         growth = np.exp(np.minimum(epsilon, 300.0))  # beyond, the edge is far on the other side
         first, second = 1 - alpha * growth - beta, 1 - alpha - beta * growth
-        grown = np.where(first > second, growth**2 * variance0 + variance1, variance0 + growth**2 * variance1)
-        return np.maximum(first, second), np.sqrt(grown)
+        variance = np.where(first > second, growth**2 * variance0 + variance1, variance0 + growth**2 * variance1)
+        level = np.concatenate(np.broadcast_arrays(np.maximum(first, second), 1 - beta, 1 - alpha), axis=-1)
+        width = np.concatenate(np.broadcast_arrays(variance, variance1, variance0), axis=-1)
+        return level, np.sqrt(width)
 
     @underflow_is_zero
     def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None) -> Floats:

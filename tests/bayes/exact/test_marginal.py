@@ -175,14 +175,20 @@ def test_the_table_agrees_with_the_integrals(trials, delta):
     assert (np.abs(quick - exact)[far] < 1e-2 * np.abs(exact)[far] + 1e-3).all()
 
 
-@pytest.mark.parametrize(
-    ("trials", "alpha", "beta", "delta"), [(10**8, 0.5, 0.5, 0.5), (10**8, 0.1, 0.85, 0.1), (10**6, 0.3, 0.6, 0.9)]
-)
-def test_the_table_of_a_base_that_is_sharp_in_delta(trials, alpha, beta, delta):
+SHARP = [  # false positives of, false negatives of, δ
+    (5 * 10**7, 10**8, 5 * 10**7, 10**8, 0.5),
+    (10**7, 10**8, 85 * 10**6, 10**8, 0.1),
+    (3 * 10**5, 10**6, 6 * 10**5, 10**6, 0.9),
+    (28_240, 41_077, 662_492, 2_133_397, 0.39),
+    (2, 2, 30_898_960, 32_056_317, 0.7),
+]
+
+
+@pytest.mark.parametrize(("x", "n0", "y", "n1", "delta"), SHARP)
+def test_the_table_of_a_base_that_is_sharp_in_delta(x, n0, y, n1, delta):
     """Many challenges and a large δ: the layer passes the base within a thousandth of the range of sδ."""
-    counts = np.array([int(alpha * trials)]), np.array([trials]), np.array([int(beta * trials)]), np.array([trials])
-    model = MarginalLikelihood(*counts)
-    epsilon = np.array([1e-9, 1e-3, 0.1, 0.5, 2.0, 12.0])
-    args = epsilon, np.full(6, delta), np.tile(np.append(np.geomspace(1e-9, 0.5, 25), [0.7, 0.9]), (6, 1))
+    model = MarginalLikelihood(*(np.array([value]) for value in (x, n0, y, n1)))
+    epsilon = np.array([1e-9, 1e-4, 1e-3, 0.1, 0.5, 2.0, 12.0])
+    args = epsilon, np.full(7, delta), np.tile(np.append(np.geomspace(1e-9, 0.5, 25), [0.7, 0.9]), (7, 1))
     exact, quick = model.total(*args), model.total(*args, CornerTable(model, delta, 12.0))
     assert np.abs(quick - exact)[exact > exact.max() - 15].max() < 1e-4

@@ -43,10 +43,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp import LossTable
-from bayes_dp.checks import InputError, seed_of
+from bayes_dp.checks import InputError, seed_of, show
 from bayes_dp.data.files import remove_temporary, write_bytes_atomically, write_text_if_new
 from bayes_dp.data.json_text import read_json
-from bayes_dp.data.table import show
 from bayes_dp.support.progress import bar
 from bayes_dp.support.workers import pool
 from models.mlp import Weights, first_weights, loss_at, noisy, orders, train

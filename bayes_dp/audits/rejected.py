@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers, show
-from bayes_dp.data.table import MAX_COUNT
+from bayes_dp.data.layout import MAX_COUNT
 from bayes_dp.support.arrays import Floats, Indices
 
 __all__ = ["largest_rejected", "trials"]

@@ -15,16 +15,9 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
+from bayes_dp.data.layout import grouped_by
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
-from bayes_dp.data.table import (
-    Table,
-    chosen_rows,
-    count_arrays,
-    csv_text,
-    grouped_by,
-    labels,
-    one_whole_number,
-)
+from bayes_dp.data.table import Table, chosen_rows, count_arrays, csv_text, labels, one_whole_number
 from bayes_dp.support.arrays import Ints
 from bayes_dp.support.once import once
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +15,10 @@ from bayes_dp.checks import InputError, one_number, seed_of, show, truth
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
+from bayes_dp.data.layout import MEMBER_CELLS, MEMBER_HEADINGS, CellKind, Layout, real_number
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named, worst
-from bayes_dp.data.table import (
-    MEMBER_CELLS,
-    MEMBER_HEADINGS,
-    CellKind,
-    Layout,
-    Table,
-    cells_of,
-    chosen_rows,
-    csv_text,
-    labels,
-    real_number,
-)
+from bayes_dp.data.table import Table, chosen_rows, csv_text, labels, real_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
 from bayes_dp.support.text import Lines
@@ -352,11 +341,11 @@ def rows_of_split(n: int, fraction: float, seed: int) -> tuple[Indices, Indices]
 def _checked(table: Table) -> dict[str, Any]:
     """The fields of a GuessTable, as new arrays."""
     score = _score(table) + 0.0  # so that -0.0 becomes 0.0, its equal
-    member = _column(table, "member", "True or False (or 1 or 0)", lambda x: (x == 0) | (x == 1), truths=True)
+    member = real_numbers(table, "member", "True or False (or 1 or 0)", lambda x: (x == 0) | (x == 1), truths=True)
     n = score.size
     fields = {"score": score.reshape(n), "member": member.astype(np.bool_), "propensity": None}
     if "propensity" in table.columns:
-        propensity = _column(table, "propensity", _PROBABILITY, lambda x: (x > 0) & (x < 1))
+        propensity = real_numbers(table, "propensity", _PROBABILITY, lambda x: (x > 0) & (x < 1))
         fields["propensity"] = propensity if propensity.ndim else np.full(n, propensity)
     for name, values in fields.items():
         if values is not None and values.size != n:
@@ -369,7 +358,7 @@ def _checked(table: Table) -> dict[str, Any]:
 def _score(table: Table) -> Floats:
     """The scores, or losses with the other sign; shape () or (n,)."""
     if "loss" not in table.columns:
-        return _column(table, "score", _SCORE, lambda x: ~np.isnan(x))
+        return real_numbers(table, "score", _SCORE, lambda x: ~np.isnan(x))
     name = table.namer("loss")(None)
     if "score" in table.columns:
         raise InputError(f"{name} must not stand beside {table.headings['score']}, as both give scores: leave one out")
@@ -378,7 +367,7 @@ def _score(table: Table) -> Floats:
             f"{name} must be of one run, but there is a column {table.headings['run']}: losses of many runs are for"
             " LossTable, or bayes-dp measure"
         )
-    return -_column(table, "loss", _SCORE, lambda x: ~np.isnan(x))
+    return -real_numbers(table, "loss", _SCORE, lambda x: ~np.isnan(x))
 
 
 def _source(table: Table, n: int) -> PropensitySource:
@@ -390,39 +379,3 @@ def _source(table: Table, n: int) -> PropensitySource:
     names = labels(table, "propensity_source", n, "example") or ()
     first = {name: row for row, name in reversed(list(enumerate(names)))}
     return worst([named(name, table.namer("propensity_source")(row)) for name, row in first.items()])
-
-
-def _column(
-    table: Table,
-    column: str,
-    wanted: str,
-    good: Callable[[Floats], Bools],
-    truths: bool = False,
-) -> Floats:
-    """A copy of a column as float64, shape () or (n,), of which all elements are `good`, and none is NaN.
-
-    Text is not accepted, and truth values only with `truths`.
-    """
-    value, name = table.columns[column], table.namer(column)
-    cells, shape = cells_of(value, name, "numbers", ("row", "example"))
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in ("biuf" if truths else "iuf"):
-        with np.errstate(over="ignore"):
-            values = cells.astype(np.float64)
-    else:
-        values = np.array([_number(cell, truths) for cell in cells])
-    if (bad := ~good(values)).any():
-        i = int(np.argmax(bad))
-        raise InputError(f"{name(i if shape else None)} must be {wanted}, not {show(cells[i])}")
-    return values.reshape(shape)
-
-
-def _number(cell: Any, truths: bool) -> float:
-    """The number in a cell of any class; NaN where it holds none."""
-    if getattr(cell, "shape", None) == ():
-        cell = cell.item()
-    if (isinstance(cell, bool) and not truths) or not isinstance(cell, Real):
-        return np.nan
-    try:
-        return float(cell)
-    except OverflowError:
-        return np.nan

@@ -17,18 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from bayes_dp.checks import InputError, one_number, seed_of, show
 from bayes_dp.data.files import MAX_BYTES, Source, printable, write_bytes_atomically
 from bayes_dp.data.immutable import Immutable
+from bayes_dp.data.layout import MEMBER_CELLS, MEMBER_HEADINGS, CellKind, Layout, real_number
 from bayes_dp.data.npy import MAGIC, npy_header
 from bayes_dp.data.parsing import csv_table, file_table, frame_table
-from bayes_dp.data.table import (
-    MEMBER_CELLS,
-    MEMBER_HEADINGS,
-    CellKind,
-    Layout,
-    Table,
-    chosen_rows,
-    labels,
-    real_number,
-)
+from bayes_dp.data.table import Table, chosen_rows, labels
 from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.once import once
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import Source, read_text
 from bayes_dp.data.json_text import read_json
-from bayes_dp.data.table import COUNTS, Layout, Table, columns_of, is_number
+from bayes_dp.data.layout import COUNTS, Layout, columns_of, is_number
+from bayes_dp.data.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,19 +1,12 @@
-"""A table as it was given: its headings, the checks of its cells, and what a message calls each of them.
-
-A `Layout` says which columns a kind of table has. That of error counts is here, with the checks of counts.
-"""
+"""A table as it was given: its columns, the checks of their cells, and what a message calls each of them."""
 
 from __future__ import annotations
 
 import csv
-import difflib
 import io
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
-from functools import cached_property
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -21,79 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError, show, text_of, truth
-from bayes_dp.support.arrays import Indices, Ints
+from bayes_dp.data.layout import LOWEST, MAX_COUNT
+from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 
 __all__ = [
-    "COUNTS",
-    "MAX_COUNT",
-    "MEMBER_CELLS",
-    "MEMBER_HEADINGS",
-    "CellKind",
-    "Layout",
     "Table",
-    "cells_of",
     "chosen_rows",
-    "columns_of",
     "count_arrays",
     "csv_text",
-    "grouped_by",
-    "is_number",
     "is_one_line",
     "labels",
     "one_whole_number",
-    "plain",
-    "real_number",
+    "real_numbers",
     "safe_cell",
     "whole_numbers",
 ]
 
-
-MAX_COLUMNS = 1_000
 _FORMULA = ("=", "+", "-", "@")  # what one begins with in spreadsheets
-_LONGEST_MISSPELT = 40  # letters of a heading that may be meant as one that is known
-MAX_COUNT = 2**53  # whole numbers up to here are exact in float64
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_RATE = re.compile(r"^[tf][pn]rs?(@.*)?$|rates?(\(.*\))?$|^(alpha|beta|α|β)$|percent|%")  # of a plain heading
-_INFINITIES = {sign + name: float(sign + name) for sign in ("", "+", "-") for name in ("inf", "infinity")}
-
-
-@dataclass(frozen=True)
-class CellKind:
-    """The cells of a column of numbers, as they stand in a text file."""
-
-    typecode: str  # of the `array.array` that holds the column
-    read: Callable[[str], float | None]  # from the text of a cell to its value; None where it holds none
-    wanted: str  # what a cell must hold, in a message
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The columns that a kind of table may have, under short names, and what messages say about it."""
-
-    headings: Mapping[str, tuple[str, ...]]  # what a column may be called: in small letters, without spaces, "-", "_"
-    cells: Mapping[str, CellKind]  # of the columns of numbers; the others hold labels
-    needed: tuple[tuple[str, ...], ...]  # at least one column of each tuple must be there
-    optional: tuple[str, ...]  # columns that may be null in JSON
-    accepted: str  # the headings, in a message
-    example: str  # a heading line
-    content: str  # what a row holds, in the plural
-    settings: tuple[str, ...] = ()  # what a JSON object may state beside its columns
-
-    @cached_property
-    def column(self) -> dict[str, str]:
-        """Accepted heading -> column."""
-        return {heading: column for column, headings in self.headings.items() for heading in headings}
-
-    def is_known(self, heading: str) -> bool:
-        """Whether a heading is one of those that are read."""
-        return plain(heading) in self.column
-
-
-_TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
-MEMBER_HEADINGS = ("member", "ismember", "label", "membership")
-MEMBER_CELLS = CellKind("b", lambda text: _TRUTHS.get(text.lower()), "true or false (or 1 or 0, yes or no, in or out)")
 
 
 @dataclass(frozen=True)
@@ -111,106 +49,6 @@ class Table:
     def namer(self, column: str) -> Callable[[int | None], str]:
         """What a message calls the cells of a column, by their rows."""
         return lambda row: self.place(self.headings[column], row)
-
-
-def real_number(text: str) -> float | None:
-    """The number that a text holds, infinities too; None where it holds none, or a finite one beyond float64."""
-    if not _NUMBER.fullmatch(text):
-        return _INFINITIES.get(text.lower())
-    value = float(text)
-    return value if math.isfinite(value) else None
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number in decimal notation, however large."""
-    return _NUMBER.fullmatch(text) is not None
-
-
-def _whole_number(text: str) -> int | None:
-    """The whole number that a text holds; None where it holds none, or one beyond MAX_COUNT."""
-    if len(text) <= 15 and text.isascii() and text.isdigit():
-        return int(text)
-    if not _NUMBER.fullmatch(text):
-        return None
-    try:
-        number = Decimal(text)  # exact, where float would round 0.99999999999999999 to 1
-    except InvalidOperation:  # an exponent beyond all bounds
-        return None
-    return int(number) if -MAX_COUNT <= number <= MAX_COUNT and number == number.to_integral_value() else None
-
-
-def _count_from(text: str, low: int) -> int | None:
-    number = _whole_number(text)
-    return number if number is not None and number >= low else None
-
-
-def _count(low: int) -> CellKind:
-    return CellKind("q", lambda text: _count_from(text, low), f"a whole number from {low} to 2**53")
-
-
-_LOWEST = {"fp": 0, "n0": 1, "fn": 0, "n1": 1, "tp": 0, "tn": 0}
-COUNTS = Layout(
-    headings={
-        "fp": ("fp", "falsepositives", "x"),
-        "n0": ("n0", "negatives"),
-        "fn": ("fn", "falsenegatives", "y"),
-        "n1": ("n1", "positives"),
-        "tp": ("tp", "truepositives"),
-        "tn": ("tn", "truenegatives"),
-        "base": ("base",),
-        "group": ("group",),
-    },
-    cells={column: _count(low) for column, low in _LOWEST.items()},
-    needed=(("fp",), ("n0", "tn"), ("fn",), ("n1", "tp")),
-    optional=("base", "group"),
-    accepted="fp, n0, fn, n1 (or false_positives, negatives, false_negatives, positives; or x, n0, y, n1; "
-    "or tp, fp, tn, fn)",
-    example="fp,n0,fn,n1",
-    content="counts",
-    settings=("design", "examples"),
-)
-
-
-def grouped_by(heading: str | None) -> Layout:
-    """The layout of counts where the column of this heading, which must be there, holds the groups' labels."""
-    if heading is None:
-        return COUNTS
-    if not isinstance(heading, str) or not plain(heading):
-        raise InputError(f"group must be the heading of a column, not {show(heading)}")
-    name = plain(heading)
-    if (meant := COUNTS.column.get(name)) in COUNTS.cells:
-        raise InputError(f"group must be the heading of a column of labels, not {show(heading)}, a column of counts")
-    headings = {column: known for column, known in COUNTS.headings.items() if column not in ("group", meant)}
-    return replace(
-        COUNTS,
-        headings=headings | {"group": (name,)},
-        needed=(*COUNTS.needed, ("group",)),
-        accepted=f"{COUNTS.accepted}, and {show(heading)} for the groups",
-    )
-
-
-def columns_of(headings: Sequence[str], where: str, layout: Layout = COUNTS) -> dict[str, int]:
-    """Column -> its place among `headings`; an error for headings that are repeated or missing begins with `where`."""
-    if len(headings) > MAX_COLUMNS:
-        raise InputError(f"{where}: {len(headings)} columns are more than the {MAX_COLUMNS} that are read")
-    found: dict[str, int] = {}
-    for k, heading in enumerate(headings):
-        column = layout.column.get(plain(heading), heading)
-        if column in found and column in layout.headings:
-            first = found[column]
-            raise InputError(
-                f"{where}: the headings {show(headings[first])} (column {first + 1}) and {show(heading)} "
-                f"(column {k + 1}) name the same column"
-            )
-        found[column] = k
-    missing = [choice for choice in layout.needed if not found.keys() & set(choice)]
-    if missing:
-        names = ", ".join(" or ".join(choice) for choice in missing)
-        raise InputError(
-            f"{where}: no column for {names}{_hint(missing, headings, layout)}; "
-            f"accepted headings are {layout.accepted}, found {show(list(headings))}"
-        )
-    return {column: k for column, k in found.items() if column in layout.headings}
 
 
 def chosen_rows(index: Any, n: int, row: str) -> Indices:
@@ -233,7 +71,7 @@ def count_arrays(table: Table) -> tuple[Ints, Ints, Ints, Ints]:
     Negatives are fp + tn and positives fn + tp where the table has those columns instead (or too).
     """
     place, headings = table.place, table.headings
-    arrays = {c: whole_numbers(v, _LOWEST[c], table.namer(c)) for c, v in table.columns.items() if c in _LOWEST}
+    arrays = {c: whole_numbers(v, LOWEST[c], table.namer(c)) for c, v in table.columns.items() if c in LOWEST}
     n = arrays["fp"].size
     for column, values in arrays.items():
         if values.ndim == 0 and column in ("n0", "n1"):
@@ -271,7 +109,7 @@ def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> In
 
     Whole floats such as 3.0 are accepted, truth values and text are not.
     """
-    cells, shape = cells_of(value, name, "whole numbers", ("count", "base"))
+    cells, shape = _cells_of(value, name, "whole numbers", ("count", "base"))
     if isinstance(cells, np.ndarray):
         if cells.dtype.kind in "iuf":
             return _whole_array(cells.reshape(shape), low, name)
@@ -285,7 +123,39 @@ def whole_numbers(value: Any, low: int, name: Callable[[int | None], str]) -> In
     return np.array([int(cell) for cell in cells], dtype=np.int64).reshape(shape)
 
 
-def cells_of(
+def real_numbers(
+    table: Table,
+    column: str,
+    wanted: str,
+    good: Callable[[Floats], Bools],
+    truths: bool = False,
+) -> Floats:
+    """A copy of a column as float64, shape () or (n,), of which all elements are `good`, and none is NaN.
+
+    Text is not accepted, and truth values only with `truths`.
+    """
+    value, name = table.columns[column], table.namer(column)
+    cells, shape = _cells_of(value, name, "numbers", ("row", "example"))
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in ("biuf" if truths else "iuf"):
+        with np.errstate(over="ignore"):
+            values = cells.astype(np.float64)
+    else:
+        values = np.array([_number(cell, truths) for cell in cells])
+    if (bad := ~good(values)).any():
+        i = int(np.argmax(bad))
+        raise InputError(f"{name(i if shape else None)} must be {wanted}, not {show(cells[i])}")
+    return values.reshape(shape)
+
+
+def one_whole_number(name: str, value: Any, low: int) -> int:
+    """Like `whole_numbers`, for a single number."""
+    number = whole_numbers(value, low, lambda row: name)
+    if number.ndim:
+        raise InputError(f"{name} must be one whole number, not {show(value)}")
+    return int(number)
+
+
+def _cells_of(
     value: Any, name: Callable[[int | None], str], numbers: str, row: tuple[str, str]
 ) -> tuple[list[Any] | NDArray[Any], tuple[int, ...]]:
     """The elements of a column, in a list or an array, and its shape, () or (n,); at least one.
@@ -311,14 +181,6 @@ def cells_of(
     if not len(cells):
         raise InputError(f"{name(None)} must hold at least one {row[0]}, not none")
     return cells, shape
-
-
-def one_whole_number(name: str, value: Any, low: int) -> int:
-    """Like `whole_numbers`, for a single number."""
-    number = whole_numbers(value, low, lambda row: name)
-    if number.ndim:
-        raise InputError(f"{name} must be one whole number, not {show(value)}")
-    return int(number)
 
 
 def labels(table: Table, column: str, n: int, row: str = "base") -> tuple[str, ...] | None:
@@ -378,25 +240,13 @@ def _not_whole(place: str, low: int, value: object) -> InputError:
     return InputError(f"{place} must be a whole number from {low} to 2**53, not {show(value)}")
 
 
-def plain(heading: str) -> str:
-    """A heading in small letters, without spaces, "-" and "_"."""
-    return re.sub(r"[\s_-]+", "", heading).lower()
-
-
-def _hint(missing: Sequence[Sequence[str]], headings: Sequence[str], layout: Layout) -> str:
-    """Which of the unknown headings may be a misspelling of a missing one; a rate is none of a count."""
-    unknown = {plain(heading): heading for heading in headings if not layout.is_known(heading)}
-    unknown = {short: heading for short, heading in unknown.items() if len(short) <= _LONGEST_MISSPELT}
-    rates = {plain: unknown.pop(plain) for plain in list(unknown) if "fp" in layout.cells and _RATE.search(plain)}
-    if rates and {("fp",), ("fn",)} & set(missing):
-        rate = next(iter(rates.values()))
-        return (
-            f" ({show(rate)} looks like a rate, which is no count: ErrorCounts.from_rates makes counts of rates and the"
-            " numbers of challenges)"
-        )
-    wanted = [alias for choice in missing for column in choice for alias in layout.headings[column]]
-    pairs = [(alias, near) for alias in wanted for near in difflib.get_close_matches(alias, unknown, 1, 0.5)]
-    if not pairs:
-        return ""
-    alias, near = max(pairs, key=lambda pair: difflib.SequenceMatcher(None, *pair).ratio())
-    return f" (is {show(unknown[near])} meant as {alias}?)"
+def _number(cell: Any, truths: bool) -> float:
+    """The number in a cell of any class; NaN where it holds none."""
+    if getattr(cell, "shape", None) == ():
+        cell = cell.item()
+    if (isinstance(cell, bool) and not truths) or not isinstance(cell, Real):
+        return np.nan
+    try:
+        return float(cell)
+    except OverflowError:
+        return np.nan

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import read_text
+from bayes_dp.data.layout import is_number, plain
 from bayes_dp.data.npy import npy_header
-from bayes_dp.data.table import is_number, plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError, show, text_of
+from bayes_dp.data.layout import MEMBER_CELLS, is_number
 from bayes_dp.data.parquet import parquet_frame
-from bayes_dp.data.table import MEMBER_CELLS, is_number, is_one_line
+from bayes_dp.data.table import is_one_line
 from bayes_dp.propensity.feature_files import MAX_COLUMNS, Place, array_file, text_file
 from bayes_dp.support.arrays import Bools, Floats, Indices
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.layout import MEMBER_HEADINGS, Layout, plain
 from bayes_dp.data.parsing import file_table
-from bayes_dp.data.table import MEMBER_HEADINGS, Layout, labels, plain
+from bayes_dp.data.table import labels
 from bayes_dp.propensity.features import Columns, Features, memberships, open_columns
 from bayes_dp.support.arrays import Indices
 

@@ -118,8 +118,8 @@ def _methods(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece]:
 
 
 def _differs(found: Findings) -> bool:
-    settings = found.posterior.provenance.settings
-    return settings["likelihood"] != "binomial" or settings["strength"] != "free" or "groups" in settings
+    settings, law = found.posterior.provenance.settings, found.posterior.question.likelihood
+    return not law.closed_form or settings["strength"] != "free" or "groups" in settings
 
 
 def _statement(row: ComparisonRow) -> str:
@@ -242,7 +242,7 @@ def _breakers(found: Findings) -> Iterator[str]:
         )
     if design == "one_run":
         yield "The examples influence each other through the one model they share. The interval is then too short."
-    if settings["likelihood"] != "binomial":
+    if found.posterior.question.likelihood.shared:
         yield "The correlation of the errors is much larger than its prior expects, or of another kind."
     if settings["strength"] == "tight":
         yield "Any attack was weaker than the strongest possible. The interval is then too low."

@@ -91,7 +91,7 @@ def find(
     except InputError as error:  # a user's likelihood need not have what a check needs
         unchecked = f"The model was not checked: {error}."
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
-    plain = options["likelihood"] == "binomial" and options["strength"] in ("free", "tight")
+    plain = post.question.likelihood.closed_form and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
     inputs = Inputs(delta, (1 + prob) / 2, estimate=estimates, **priors)
     comparison = tabulate(counts, inputs, posteriors=others)

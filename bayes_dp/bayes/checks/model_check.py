@@ -26,6 +26,7 @@ from bayes_dp import region
 from bayes_dp.bayes.checks.pointwise import log_likelihood, strength_of
 from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
 from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.question import Question
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.counts import ErrorCounts
@@ -179,8 +180,8 @@ def _rates(
     alpha, beta = np.empty((2, size, len(question.counts)))
     for row, (epsilon, delta) in enumerate(zip(*question.privacy(draws[question.parameter]), strict=True)):
         points = region.sample_boundary(epsilon, delta, _CANDIDATES, rng)
-        x, n0, y, n1 = (np.asarray(column)[:, None] for column in columns)
-        log_g = stats.binom.logpmf(x, n0, points[:, 0]) + stats.binom.logpmf(y, n1, points[:, 1])
+        with double():
+            log_g = np.asarray(question.likelihood.log_density(columns, *points.T[:, None]))
         at = np.argmax(log_g + rng.gumbel(size=log_g.shape), axis=1)
         alpha[row], beta[row] = points[at].T
     return alpha, beta

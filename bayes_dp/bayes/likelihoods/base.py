@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -45,8 +44,11 @@ class BaseLikelihood(ABC):
     can_draw: bool = True  # whether `draw` gives new counts, which the checks of the model need
     target_accept: float = 0.9  # of NUTS, by default
 
-    #: parameters that all bases share, with their priors: continuous NumPyro distributions of one number, or their text
-    priors: Mapping[str, Any] = MappingProxyType({})
+    @property
+    def priors(self) -> Mapping[str, Any]:
+        """The parameters that all bases share, with their priors: continuous NumPyro distributions of one number, or
+        their text."""
+        return {}
 
     @property
     def shared(self) -> tuple[str, ...]:
@@ -61,8 +63,8 @@ class BaseLikelihood(ABC):
 
     @abstractmethod
     def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
-        """log g(X, Y | α, β) in JAX at α and β of shape (n, m): (n, m), normalised over the counts; −∞ where the rates
-        or the parameters are impossible."""
+        """log g(X, Y | α, β) in JAX at α and β of shape (n, m): (n, m); −∞ where the rates or the parameters
+        are impossible. It is normalised over the counts, unless it has a closed form, which knows its norm."""
 
     @abstractmethod
     def draw(

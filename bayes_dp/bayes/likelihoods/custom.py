@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -48,11 +48,11 @@ class Likelihood(BaseLikelihood):
     """
 
     name: str
-    priors: Mapping[str, Any] = field()
     assumption: str
     correlated: bool
     log_g: Callable[..., Any]
     sampler: Callable[..., Any] | None
+    _priors: Mapping[str, Any]
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Likelihood(BaseLikelihood):
             ) from None
         fields: dict[str, Any] = {
             "name": name,
-            "priors": given,
+            "_priors": given,
             "assumption": assumption or f"Given its rates, a base's errors follow the law {name}.",
             "correlated": truth("correlated", correlated),
             "log_g": log_g,
@@ -89,6 +89,10 @@ class Likelihood(BaseLikelihood):
         }
         for key, value in fields.items():
             object.__setattr__(self, key, value)
+
+    @property
+    def priors(self) -> Mapping[str, Any]:
+        return self._priors
 
     @property
     def can_draw(self) -> bool:  # type: ignore[override]

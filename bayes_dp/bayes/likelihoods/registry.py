@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 
-__all__ = ["LIKELIHOODS"]
+__all__ = ["LIKELIHOODS", "NAMES"]
 
-_NAMES = [
+NAMES = [
     "binomial",
     "bivariate_normal",
     "beta_binomial",
@@ -25,16 +25,16 @@ _NAMES = [
 
 class _Registry(Mapping[str, "BaseLikelihood"]):
     def __getitem__(self, name: str) -> BaseLikelihood:
-        if name not in _NAMES:
+        if name not in NAMES:
             raise KeyError(name)
         found: BaseLikelihood = getattr(importlib.import_module(f"{__package__}.{name}"), name.upper())
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(NAMES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(NAMES)
 
 
 LIKELIHOODS = _Registry()

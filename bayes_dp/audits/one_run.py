@@ -55,7 +55,15 @@ from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats, Indices
 from bayes_dp.support.callable_module import call_module_as
 
-__all__ = ["best_lower_bounds", "exact_lower_bounds", "exact_p_value", "lower_bounds", "one_run", "p_value"]
+__all__ = [
+    "best_lower_bounds",
+    "binomial_tail",
+    "exact_lower_bounds",
+    "exact_p_value",
+    "lower_bounds",
+    "one_run",
+    "p_value",
+]
 
 Method = Literal["best", "binomial", "f_dp", "exact"]
 
@@ -82,7 +90,7 @@ def exact_p_value(
 
 def _binomial(m: Floats, r: Floats, v: Floats, epsilon: Floats, delta: Floats) -> Floats:
     r, k = np.maximum(r, 1.0), np.maximum(v, 1.0)
-    p = _tail(r, k, epsilon)
+    p = binomial_tail(r, k, epsilon)
     if delta.any():
         p = p + 2 * m * delta * _largest_average(r, k, epsilon)
     return np.where(v > 0, np.minimum(p, 1.0), 1.0)
@@ -91,7 +99,7 @@ def _binomial(m: Floats, r: Floats, v: Floats, epsilon: Floats, delta: Floats) -
 def _exact(m: Floats, r: Floats, v: Floats, epsilon: Floats, delta: Floats) -> Floats:
     """Of P[W ≥ v] and P[W < v], the smaller one is divided by the probability of its first value."""
     r, k = np.maximum(r, 1.0), np.maximum(v, 1.0)
-    above, below = _tail(r, k, epsilon), _tail(r, r - k + 1, -epsilon)
+    above, below = binomial_tail(r, k, epsilon), binomial_tail(r, r - k + 1, -epsilon)
     up = above < 0.5
     quotient = _tail_quotient(r, np.where(up, k, r - k + 1), np.where(up, epsilon, -epsilon))
     other = np.where(up, below, above * k * np.exp(-epsilon) / (r - k + 1))  # P[W = v − 1]/P[W = v]
@@ -107,14 +115,14 @@ def _largest_average(r: Floats, v: Floats, epsilon: Floats) -> Floats:
     if r.size <= _FEW:
         found = [_largest_average_of(*one) for one in zip(r.flat, v.flat, epsilon.flat, strict=True)]
         return np.array(found).reshape(r.shape)
-    above = _tail(r, v, epsilon)
+    above = binomial_tail(r, v, epsilon)
     low = np.clip(v - np.floor((r + 1) * special.expit(epsilon)), 1.0, v)
     high = v.copy()
     while (low < high).any():
         i = np.floor((low + high) / 2)
-        falls = i * np.exp(_log_pmf(r, v - i - 1, epsilon)) <= _tail(r, v - i, epsilon) - above
+        falls = i * np.exp(_log_pmf(r, v - i - 1, epsilon)) <= binomial_tail(r, v - i, epsilon) - above
         low, high = np.where(falls, low, np.minimum(i + 1, high)), np.where(falls, i, high)
-    average = (_tail(r, v - low, epsilon) - above) / low
+    average = (binomial_tail(r, v - low, epsilon) - above) / low
     return np.where(low == 1, np.exp(_log_pmf(r, v - 1, epsilon)), average)
 
 
@@ -139,7 +147,7 @@ def _largest_average_of(r: float, v: float, epsilon: float) -> float:
     return (tail(v - low) - above) / low
 
 
-def _tail(r: Floats, k: Floats, epsilon: Floats) -> Floats:
+def binomial_tail(r: Floats, k: Floats, epsilon: Floats) -> Floats:
     """P[W ≥ k] = I_q(k, r−k+1) = 1 − I_{1−q}(r−k+1, k), from the smaller of q and 1 − q, which has more digits."""
     above, below, small = np.maximum(k, 1.0), r - np.maximum(k, 1.0) + 1, special.expit(-np.abs(epsilon))
     tail = np.where(epsilon < 0, special.betainc(above, below, small), special.betaincc(below, above, small))
@@ -167,7 +175,7 @@ def _stirling_rest(n: Floats) -> Floats:
 
 def _tail_quotient(r: Floats, k: Floats, epsilon: Floats) -> Floats:
     """P[W ≥ k]/P[W = k] = Σ_j Π_{i<j} e^ε (r−k−i)/(k+1+i), the sum where the probabilities may underflow."""
-    tail = _tail(r, k, epsilon)
+    tail = binomial_tail(r, k, epsilon)
     usual = tail > _TINY
     quotient = np.empty_like(tail)
     quotient[usual] = tail[usual] / np.exp(_log_pmf(r[usual], k[usual], epsilon[usual]))

@@ -35,8 +35,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from bayes_dp.audits.one_run import binomial_tail
 from bayes_dp.audits.one_run import lower_bounds as pure_lower_bounds
-from bayes_dp.audits.one_run import p_value as pure_p_value
 from bayes_dp.audits.poisson_binomial import tail, window
 from bayes_dp.audits.rejected import largest_rejected, trials
 from bayes_dp.checks import numbers, one_number
@@ -97,31 +97,40 @@ def switched_on(lean: Floats, uniform: Floats) -> Floats:
 def p_value(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Floats:
     """The p-value of Theorem 5.1.1, at most 1; `correct` counts the right guesses that were kept. The arguments
     broadcast."""
-    m, r, v = trials(examples, made, correct)
-    plain = pure_p_value(m, r, v, epsilon, 0.0)
-    delta = numbers("delta", delta, 0.0, 1.0)
+    e = numbers("epsilon", epsilon, 0.0, math.inf, high_open=True)
+    given = (*trials(examples, made, correct), e, numbers("delta", delta, 0.0, 1.0))
+    arrays = np.broadcast_arrays(*given)
+    return _p_value(*(values.ravel() for values in arrays)).reshape(arrays[0].shape)[()]
+
+
+def _p_value(m: Floats, r: Floats, v: Floats, epsilon: Floats, delta: Floats) -> Floats:
+    """The same of arrays (k,)."""
+    plain = np.where(v > 0, np.minimum(binomial_tail(np.maximum(r, 1.0), np.maximum(v, 1.0), epsilon), 1.0), 1.0)
     if not delta.any():
         return plain
-    charge = np.asarray(m) * delta * (1 + np.exp(-np.asarray(epsilon, dtype=np.float64))) * slack(r, v, epsilon)
-    return np.minimum(plain + charge, 1.0)[()]
+    return np.minimum(plain + m * delta * (1 + np.exp(-epsilon)) * _slack(r, v, epsilon), 1.0)
 
 
 def slack(made: ArrayLike, correct: ArrayLike, epsilon: ArrayLike) -> Floats:
     """α = Σ_{i=1}^{v} P[Z = v − i]/i for Z ~ Binomial(made, sigmoid ε), v = `correct`; the arguments broadcast."""
     e = numbers("epsilon", epsilon, 0.0, math.inf, high_open=True)
     _, r, v, e = np.broadcast_arrays(*trials(made, made, correct), e)
-    shape, (r, v, e) = r.shape, (values.ravel() for values in (r, v, e))
+    return _slack(r.ravel(), v.ravel(), e.ravel()).reshape(r.shape)[()]
+
+
+def _slack(r: Floats, v: Floats, epsilon: Floats) -> Floats:
+    """The same of arrays (k,), by blocks."""
     result = np.empty(len(r))
     if len(r):
         width = 2 * int(_WINDOW / 3 + math.sqrt((_WINDOW / 3) ** 2 + _WINDOW * r.max() / 2)) + 2
         step = max(1, _BLOCK // width)
         for i in range(0, len(r), step):
             part = slice(i, i + step)
-            result[part] = _slack(r[part].astype(np.intp), v[part].astype(np.intp), e[part], width)
-    return result.reshape(shape)[()]
+            result[part] = _slack_of(r[part].astype(np.intp), v[part].astype(np.intp), epsilon[part], width)
+    return result
 
 
-def _slack(r: Indices, v: Indices, epsilon: Floats, width: int) -> Floats:
+def _slack_of(r: Indices, v: Indices, epsilon: Floats, width: int) -> Floats:
     """The sum over the n = v − i among so many values around the mean of Z, by log-probabilities; all (k,)."""
     n = (r * special.expit(epsilon)).astype(np.intp)[:, None] + np.arange(width) - width // 2
     inside = (n >= 0) & (n < v[:, None])
@@ -145,12 +154,13 @@ def lower_bounds(examples: ArrayLike, made: ArrayLike, correct: ArrayLike, delta
     m, r, v, level = np.broadcast_arrays(*trials(examples, made, correct), level)
     shape, (m, r, v, level) = m.shape, (values.ravel() for values in (m, r, v, level))
     delta, pure = one_number("delta", delta, 0.0, 1.0), np.asarray(pure_lower_bounds(m, r, v, 0.0, level))
+    charged = np.full(len(m), delta)
     if delta == 0:
         return pure.reshape(shape)[()]
 
     def margin(epsilon: Floats, i: Indices) -> Floats:
         with np.errstate(divide="ignore"):
-            return np.log(level[i]) - np.log(p_value(m[i], r[i], v[i], epsilon, delta))
+            return np.log(level[i]) - np.log(_p_value(m[i], r[i], v[i], epsilon, charged[i]))
 
     return largest_rejected(margin, pure, _PRECISION).reshape(shape)[()]
 

@@ -205,3 +205,24 @@ def test_the_mean_p_value_grows_with_epsilon(delta):
 def test_bad_input(call, message):
     with pytest.raises(bdp.InputError, match=re.escape(message)):
         call()
+
+
+def test_what_was_checked_is_not_checked_again_at_every_step(monkeypatch):
+    from bayes_dp import checks
+    from bayes_dp.audits import rejected, tampering
+
+    seen = []
+    for module in (rejected, tampering):
+        monkeypatch.setattr(
+            module, "numbers", lambda *given, **ends: seen.append(given[0]) or checks.numbers(*given, **ends)
+        )
+    steps = []
+    search = rejected.largest_rejected
+
+    def counted(margin, *given):
+        return search(lambda *at: steps.append(at) or margin(*at), *given)
+
+    monkeypatch.setattr(tampering, "largest_rejected", counted)
+    assert tampering.lower_bounds(200, 100, [70, 80, 90], 1e-3, 0.05).shape == (3,)
+    assert len(steps) > 8
+    assert len(seen) < 8

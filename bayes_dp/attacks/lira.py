@@ -251,7 +251,8 @@ def measure(table: LossTable, target_fpr: ArrayLike, shadows: LossTable | Sequen
     the test of a base is fixed, and its errors are independent, each with the same chance. The paper has a new set of
     shadow runs for each run: for that, give a list of N0 + N1 tables, first those for the runs without the example.
 
-    For one number `target_fpr` above 0 and below 1 the answer is an `ErrorCounts`, for several it is a `Curve`.
+    For one number `target_fpr` above 0 and below 1 the answer is an `ErrorCounts`, for an array of shape (k,) it is a
+    `Curve`.
 
     >>> rng = np.random.default_rng(0)
     >>> runs, shadows = (bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000))) for _ in range(2))
@@ -287,8 +288,8 @@ def measure_fast(table: LossTable, target_fpr: ArrayLike) -> ErrorCounts | Curve
     """The errors of the attack on each run, by all other runs of the base (Algorithm 5): design "cross_fed".
 
     Needs at least 3 runs of each base without the example and 3 with it. The errors are correlated, because the runs
-    share their shadow runs. For one number `target_fpr` above 0 and below 1 the answer is an `ErrorCounts`, for several
-    it is a `Curve`.
+    share their shadow runs. For one number `target_fpr` above 0 and below 1 the answer is an `ErrorCounts`, for an
+    array of shape (k,) it is a `Curve`.
 
     >>> rng = np.random.default_rng(0)
     >>> table = bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000)))
@@ -339,7 +340,7 @@ class HeldOut:
 def choose_target(
     table: LossTable, grid: ArrayLike, fraction: float = 0.5, seed: int = 0, score: Score | None = None
 ) -> HeldOut:
-    """Choose α* from a grid on a part of the runs, and measure the attack at it on the others.
+    """Choose α* from a grid of shape (k,) on a part of the runs, and measure the attack at it on the others.
 
     A random share `fraction` of the runs, drawn with `seed` (`LossTable.split`), is the pilot. The pilot runs are
     cross-fed, and the α* of the highest `score` is taken, as in `Curve.best`. Then the pilot runs are the shadow runs

@@ -4,7 +4,7 @@ How many guesses are best is not known beforehand, and whoever tries several num
 it. A choice says which numbers are tried and how:
 
 - `Fixed(n)`: n guesses, decided before looking;
-- `Bonferroni(numbers)`: the best of k numbers, each judged at error probability p/k;
+- `Bonferroni(numbers)`: the best of k numbers, of the shape (k,), each judged at error probability p/k;
 - `Split(numbers)`: the number that is best on one part of the examples, judged on the other part;
 - `Uncorrected(numbers)`: the best of k numbers, each judged at p, which is not valid for k > 1.
 

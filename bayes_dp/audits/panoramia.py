@@ -56,7 +56,7 @@ def panoramia(
         members were, so that nothing but the model tells them apart.
     delta, gamma : of (ε,δ)-DP and of the (c,γ)-closeness of the generator.
     confidence : with which c_lb and {c+ε}_lb hold, both at once.
-    thresholds : an example is taken for a member from such a score on; by default every score that occurs. Each
+    thresholds : (k,), an example is taken for a member from such a score on; by default every score that occurs. Each
         threshold is judged at an equal share of the error probability, so a few, chosen in advance, serve better.
 
     >>> attack = bdp.ErrorCounts(10, 100, 20, 100, design="one_run", examples=200)

@@ -4,7 +4,8 @@ Given its features each example is a member with a probability that need not be 
 tell is taken off guess by guess (Ceberé, Even, Bleistein, Bellet, "Privacy auditing with zero (0) training run"). There
 are three forms:
 
-    untampered      for pure ε-DP: a tail of the Poisson binomial law (Theorem D.1), module `propensity_bounds`
+    untampered      for pure ε-DP: a tail of the Poisson binomial law, P[Σ Bernoulli(sigmoid(ε + lean_i)) ≥ correct]
+                    (Theorem D.1), module `propensity_bounds`
     tampered        for (ε, δ)-DP and Gaussian DP: guesses are kept by coins (Theorem 5.1), modules `tampering` and
                     `propensity_bounds`
     compositional   the worst propensity counts for all (Corollary 1), module `compositional`

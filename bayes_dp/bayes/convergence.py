@@ -43,10 +43,13 @@ class Failure(Enum):
 
 
 class ConvergenceWarning(UserWarning):
-    """The draws may not represent the posterior.
+    """The draws may not represent the posterior: R̂ ≥ 1.01, or an effective sample size < 400 (Vehtari et al. 2021).
 
-    >>> issubclass(bdp.ConvergenceWarning, UserWarning)
-    True
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", bdp.ConvergenceWarning)  # an error, where draws must be trusted
+    ...     bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)  # which integrates, and does not draw
+    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
     """
 
 

@@ -15,7 +15,7 @@ __all__ = ["error_curves"]
 
 
 def error_curves(curve: Curve, axes: Any = None) -> NDArray[np.object_]:
-    """The rates X/N0 and Y/N1 of every base against α*, in two axes, with their means as thick lines.
+    """The rates X/N0 and Y/N1 of every base against α*, in two axes, shape (2,), with their means as thick lines.
 
     An attack that does what it aims at has X/N0 on the dotted line.
 

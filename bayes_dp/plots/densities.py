@@ -38,8 +38,8 @@ def posterior(
 ) -> Axes:
     """The marginal posterior density of a parameter with its equal-tailed interval shaded, and the prior dashed.
 
-    The density is a curve where the posterior knows it, otherwise a histogram of draws. At each threshold there is a
-    line, and the legend says how probable it is that the parameter is above.
+    The density is a curve where the posterior knows it, otherwise a histogram of draws. At each of `thresholds`, shape
+    (k,), there is a line, and the legend says how probable it is that the parameter is above.
 
     On axes that have a posterior already, the new one stands beside it: the limits hold both. `label` is its name in
     the legend, by default "posterior", "posterior 2", …; `color` is by default the next one that is free.

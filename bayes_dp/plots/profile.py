@@ -24,7 +24,7 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
     """The posterior of ε, or a bound on it, at many δ: the median and the interval, or the value.
 
     `given` is a posterior of ε or what an audit returns; it is asked by `epsilon_at`. For a posterior by sampling each
-    δ is a run of its own, so that `deltas` should be few.
+    δ is a run of its own, so that `deltas`, of shape (k,), should be few.
 
     >>> ax = bdp.plots.epsilon_delta(bdp.audits.f_dp(bdp.Guesses(1000, 200, 150)), deltas=[1e-5, 1e-3])
     >>> ax.get_ylabel(), ax.lines[0].get_ydata().round(3)

@@ -42,9 +42,10 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Propensity(Result):
-    """For each of n examples the probability, strictly between 0 and 1, that it is a member given its features.
+    """For each of n examples π = P(member | features), strictly between 0 and 1.
 
-    `fold` is the fold of each example: its propensity comes from a classifier that was fitted on other folds only.
+    `values`, `member` and `fold` have the shape (n,). `fold` is the fold of each example: its propensity comes from
+    a classifier that was fitted on other folds only.
 
     >>> known = bdp.propensity.known([0.5, 0.3, 0.6, 0.5], [True, True, False, False])
     >>> known.values, known.inside(0.4)

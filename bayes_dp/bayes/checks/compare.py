@@ -1,4 +1,4 @@
-"""Which likelihood predicts the counts best? The leave-one-out scores of several, side by side."""
+"""Which likelihood predicts the counts best? The scores of several, elpd = Σ log p(X_i, Y_i | other bases)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Hamiltonian Monte Carlo for any NumPyro model: the No-U-Turn sampler, in 64 bits.
 
-The sampler is NumPyro's (Hoffman and Gelman 2014, with multinomial trajectories and windowed adaptation as in Stan).
-The parameters share a dense mass matrix; arrays of coordinates that have no prior of their own, such as those of the
-error rates, have a diagonal one. A model is compiled once for arguments of the same shapes: the numbers in arrays and
-fractions may change, whole numbers, text and all else may not.
+The sampler is NumPyro's (Hoffman and Gelman 2014, with multinomial trajectories and windowed adaptation as in Stan),
+which follows H(θ, r) = −log p(θ) + ½ rᵀM⁻¹r. The parameters share a dense mass matrix M; arrays of coordinates that
+have no prior of their own, such as those of the error rates, have a diagonal one. A model is compiled once for
+arguments of the same shapes: the numbers in arrays and fractions may change, whole numbers, text and all else may not.
 """
 
 from __future__ import annotations

@@ -118,17 +118,9 @@ def bootstrap(
         raise InputError(f"learned must come from propensity.fit, not {type(learned).__name__}")
     origin = learned.learned()
     seed, confidence = seed_of(seed), one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    most = 1 - confidence
-    ends = {"low_open": True, "high_open": True}
-    tail = most / 2 if quantile is None else one_number("quantile", quantile, 0.0, most * (1 - 1e-9), **ends)
-    if not is_whole(replicates) or not 1 <= replicates < 2**63 or _above(tail, replicates) < 1:
-        fewest = math.ceil(1 / tail - 1 - 1e-9)
-        raise InputError(
-            f"replicates must be a whole number, at least {fewest} for p' = {tail:g}, not {show(replicates)}"
-        )
+    p, tail = _shares(confidence, quantile, replicates)
     check_jobs(n_jobs)
     check_shown(progress)
-    p = most - tail
     if form is not None and not is_one_of(form, ("untampered", "tampered")):
         raise InputError(f'form must be "untampered" or "tampered" for a bootstrap, not {show(form)}')
     if isinstance(choice, bool):
@@ -147,13 +139,7 @@ def bootstrap(
     kept = Checkpoint(checkpoint, state)
     ratios = _draws(fitted, seed, int(replicates), n_jobs, kept, progress)
     radius = float(np.sort(ratios)[-_above(tail, len(ratios))])
-    terms = Terms(
-        parameter="mu" if family == "gaussian" else "epsilon",
-        delta=0.0 if family == "gaussian" or delta is None else float(delta),
-        form=plain.details["form"],
-        directional=plain.provenance.settings["directional"],
-        cautious=plain.provenance.settings["propensity"] == "cautious",
-    )
+    terms = _terms(plain, delta)
     with one_thread():
         row, value = _least(terms, calls, model.audited, seed, p, fitted, radius)
     details = _details(calls, row, delta, 1 - plain.details["level"], seed, settings)
@@ -190,6 +176,32 @@ def bootstrap(
         ),
     )  # fmt: skip
     return resting_on(bound, learned.source(), bootstrapped=True)
+
+
+def _shares(confidence: float, quantile: Any, replicates: Any) -> tuple[float, float]:
+    """The error probability of the audit and that of the region, for which there must be enough replicates."""
+    most = 1 - confidence
+    ends = {"low_open": True, "high_open": True}
+    tail = most / 2 if quantile is None else one_number("quantile", quantile, 0.0, most * (1 - 1e-9), **ends)
+    if not is_whole(replicates) or not 1 <= replicates < 2**63 or _above(tail, replicates) < 1:
+        fewest = math.ceil(1 / tail - 1 - 1e-9)
+        raise InputError(
+            f"replicates must be a whole number, at least {fewest} for p' = {tail:g}, not {show(replicates)}"
+        )
+    return most - tail, tail
+
+
+def _terms(plain: LowerBound, delta: float | None) -> Terms:
+    """What the audit without a bootstrap bounded, and how."""
+    settings = plain.provenance.settings
+    gaussian = settings["family"] == "gaussian"
+    return Terms(
+        parameter="mu" if gaussian else "epsilon",
+        delta=0.0 if gaussian or delta is None else float(delta),
+        form=plain.details["form"],
+        directional=settings["directional"],
+        cautious=settings["propensity"] == "cautious",
+    )
 
 
 def _above(tail: float, replicates: int) -> int:

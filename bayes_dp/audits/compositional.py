@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
@@ -39,6 +39,7 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import Gaussian, TradeOffFunction, gaussian_inverse
 
@@ -50,8 +51,6 @@ __all__ = [
     "shift_epsilon",
     "shift_mu",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 _ONE_MODEL = "All guesses were made from one trained model."
@@ -73,7 +72,7 @@ def shift_mu(overlap: float) -> float:
 def lower_bounds(
     examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, *, delta: float, overlap: float,
     shift_delta: float = 0.0,
-) -> FloatArray:  # fmt: skip
+) -> Floats:  # fmt: skip
     """Bounds on ε at δ: the binomial one-run bounds at 1 − (1−δ)(1−δ_DS), less ε_DS; the numbers broadcast."""
     whole = delta if shift_delta == 0 else 1 - (1 - delta) * (1 - shift_delta)
     return np.maximum(0.0, one_run_lower_bounds(examples, made, correct, whole, p) - shift_epsilon(overlap))
@@ -81,7 +80,7 @@ def lower_bounds(
 
 def gaussian_lower_bounds(
     examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, *, overlap: float, shift_delta: float = 0.0
-) -> FloatArray:
+) -> Floats:
     """Bounds on μ by the trade-off function G_μ' ⊗ f_{0,δ_DS}; the numbers broadcast."""
     family = GAUSSIAN if shift_delta == 0 else _failing(shift_delta)
     return _deflated(f_dp_lower_bounds(family, examples, made, correct, p), overlap)
@@ -89,7 +88,7 @@ def gaussian_lower_bounds(
 
 def charged_lower_bounds(
     examples: ArrayLike, made: ArrayLike, correct: ArrayLike, p: ArrayLike, *, overlap: float, shift_delta: float = 0.0
-) -> FloatArray:
+) -> Floats:
     """Bounds on μ by G_μ' at the error probability p − (1 − (1−δ_DS)^m), 0 if none is left; the numbers broadcast."""
     m, made, correct, p = np.broadcast_arrays(examples, made, correct, p)
     left = p + np.expm1(m * math.log1p(-shift_delta))
@@ -97,7 +96,7 @@ def charged_lower_bounds(
     return np.where(left > 0, _deflated(bounds, overlap), 0.0)[()]
 
 
-def _deflated(total: FloatArray, overlap: float) -> FloatArray:
+def _deflated(total: Floats, overlap: float) -> Floats:
     return np.sqrt(np.maximum(0.0, total**2 - shift_mu(overlap) ** 2))
 
 
@@ -108,22 +107,22 @@ class _Failing(TradeOffFunction):
     mu: float
     failure: float
 
-    def __call__(self, alpha: ArrayLike) -> FloatArray:
+    def __call__(self, alpha: ArrayLike) -> Floats:
         rest = 1 - self.failure
         return rest * Gaussian(self.mu)(np.minimum(np.asarray(alpha) / rest, 1.0))
 
-    def inverse(self, y: ArrayLike) -> FloatArray:
+    def inverse(self, y: ArrayLike) -> Floats:
         return (1 - self.failure) * Gaussian(self.mu).inverse(_beyond(self.failure, np.asarray(y)))
 
-    def delta_at(self, epsilon: ArrayLike) -> FloatArray:
+    def delta_at(self, epsilon: ArrayLike) -> Floats:
         return self.failure + (1 - self.failure) * Gaussian(self.mu).delta_at(epsilon)
 
-    def epsilon_at(self, delta: ArrayLike) -> FloatArray:
+    def epsilon_at(self, delta: ArrayLike) -> Floats:
         left = (np.asarray(delta) - self.failure) / (1 - self.failure)
         return np.where(left >= 0, Gaussian(self.mu).epsilon_at(np.maximum(left, 0.0)), np.inf)[()]
 
 
-def _beyond(failure: float, y: FloatArray) -> FloatArray:
+def _beyond(failure: float, y: Floats) -> Floats:
     """(y − δ)/(1 − δ) within [0, 1]: the share of y that no failure explains."""
     return np.clip((y - failure) / (1 - failure), 0.0, 1.0)
 
@@ -131,10 +130,10 @@ def _beyond(failure: float, y: FloatArray) -> FloatArray:
 def _failing(failure: float) -> Family:
     rest = 1 - failure
 
-    def inverse(mu: FloatArray, y: FloatArray) -> FloatArray:
+    def inverse(mu: Floats, y: Floats) -> Floats:
         return rest * gaussian_inverse(mu, _beyond(failure, y))
 
-    def limit(y: FloatArray, h: FloatArray) -> FloatArray:
+    def limit(y: Floats, h: Floats) -> Floats:
         return gaussian_limit(_beyond(failure, y), h / rest)
 
     return Family("mu", lambda mu: _Failing(mu, failure), inverse, limit)
@@ -198,11 +197,11 @@ def compositional(
     given = as_guesses(_within(guesses, overlap, shift_delta), choice, sides, seed)
     shift: dict[str, Any] = {"overlap": overlap, "shift_delta": shift_delta}
 
-    def on_epsilon(m: FloatArray, r: FloatArray, c: FloatArray, p: float) -> FloatArray:
+    def on_epsilon(m: Floats, r: Floats, c: Floats, p: float) -> Floats:
         assert delta is not None
         return lower_bounds(m, r, c, p, delta=delta, **shift)
 
-    def on_mu(m: FloatArray, r: FloatArray, c: FloatArray, p: float) -> FloatArray:
+    def on_mu(m: Floats, r: Floats, c: Floats, p: float) -> Floats:
         return np.maximum(gaussian_lower_bounds(m, r, c, p, **shift), charged_lower_bounds(m, r, c, p, **shift))
 
     lower: Lower = on_epsilon if family == "approx" else on_mu

@@ -32,7 +32,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
@@ -47,6 +47,7 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
+from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import (
     ApproxDP,
@@ -74,7 +75,6 @@ __all__ = [
     "trace",
 ]
 
-FloatArray = NDArray[np.float64]
 Member = Callable[[float], TradeOffFunction]
 
 _FEW = 24  # up to so many pairs, Python's floats are faster than arrays
@@ -92,19 +92,19 @@ class Family:
 
     parameter: str
     member: Member
-    inverse: Callable[[FloatArray, FloatArray], FloatArray] | None = None
-    limit: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    inverse: Callable[[Floats, Floats], Floats] | None = None
+    limit: Callable[[Floats, Floats], Floats] | None = None
 
 
 # Families -------------------------------------------------------------------------------------------------------------
 
 
-def gaussian_limit(y: FloatArray, h: FloatArray) -> FloatArray:
+def gaussian_limit(y: Floats, h: Floats) -> Floats:
     """The least μ with f̄⁻¹(y) ≤ h: Φ⁻¹(y) − Φ⁻¹(h)."""
     return np.asarray(special.ndtri(y) - special.ndtri(np.minimum(h, 1.0)))
 
 
-def _laplace_limit(y: FloatArray, h: FloatArray) -> FloatArray:
+def _laplace_limit(y: Floats, h: Floats) -> Floats:
     upper = np.where(h <= 0.5, -np.log(4 * h * (1 - y)), np.log((1 - h) / (1 - y)))
     return np.where(y <= 0.5, np.log(y / h), upper)
 
@@ -116,7 +116,7 @@ LAPLACE = Family("laplace", Laplace, laplace_inverse, _laplace_limit)
 def approx(delta: float) -> Family:
     """(ε, δ)-DP with the given δ, by ε."""
 
-    def limit(y: FloatArray, h: FloatArray) -> FloatArray:
+    def limit(y: Floats, h: Floats) -> Floats:
         flat = np.log(np.maximum(y - delta, 0.0) / h)
         return np.maximum(flat, np.log(np.maximum(1 - delta - h, 0.0) / (1 - y)))
 
@@ -164,7 +164,7 @@ def _scalar_inverse(trade_off: TradeOffFunction, tau: float) -> Callable[[float]
 
 def trace(
     trade_off: TradeOffFunction, examples: int, made: int, correct: int, p: float, tau: float = 0.0
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """The sequences r and h of the recursion, each of shape (correct + 1,), for inspection."""
     require_symmetric(trade_off)
     m, n, c = (int(value) for value in trials(examples, made, correct))
@@ -184,7 +184,7 @@ def rejects(
     correct: ArrayLike,
     p: ArrayLike,
     tau: float = 0.0,
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Whether so many correct guesses have a chance of less than p under f-DP; the arguments broadcast."""
     family, parameter = _family_of(trade_off)
     m, n, c, level = np.broadcast_arrays(*trials(examples, made, correct), _probability(p))
@@ -194,13 +194,13 @@ def rejects(
 
 def p_value(
     trade_off: TradeOffFunction, examples: ArrayLike, made: ArrayLike, correct: ArrayLike, tau: float = 0.0
-) -> FloatArray:
+) -> Floats:
     """The least p at which f is rejected, 1 if there is none; the arguments broadcast."""
     family, parameter = _family_of(trade_off)
     m, n, c = trials(examples, made, correct)
     shape, (m, n, c), tau = m.shape, _flat(m, n, c), _slack(tau)
 
-    def margin(minus_log_p: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+    def margin(minus_log_p: Floats, i: Indices) -> Floats:
         p = np.minimum(np.exp(-minus_log_p), 1 - 1e-12)  # at 1 itself the recursion may begin at its end, r = 1
         return _margins(family, tau, np.full(len(i), parameter), m[i], n[i], c[i], p)
 
@@ -215,7 +215,7 @@ def lower_bounds(
     p: ArrayLike,
     tau: float = 0.0,
     known: ArrayLike = 0.0,
-) -> FloatArray:
+) -> Floats:
     """The largest parameter of the family that is rejected at error probability p, 0 if none; the numbers broadcast.
 
     Where a `known` bound is larger, that is the result, for the price of one test.
@@ -225,14 +225,14 @@ def lower_bounds(
     if family.inverse is None:
         family = _with_checks(family)
 
-    def margin(parameter: FloatArray, i: NDArray[np.intp]) -> FloatArray:
+    def margin(parameter: Floats, i: Indices) -> Floats:
         return _margins(family, tau, parameter, m[i], n[i], c[i], level[i])
 
     high = _limits(family, m, n, c, level, tau) if family.limit else _not_rejected(margin, len(m))
     return largest_rejected(margin, high, _PRECISION, least).reshape(shape)[()]
 
 
-def _limits(family: Family, m: FloatArray, n: FloatArray, c: FloatArray, p: FloatArray, tau: float) -> FloatArray:
+def _limits(family: Family, m: Floats, n: Floats, c: Floats, p: Floats, tau: float) -> Floats:
     """The parameters from which on the recursion does not start, at most 750; all arrays of shape (k,)."""
     assert family.limit is not None
     m = np.maximum(m, 1.0)
@@ -242,7 +242,7 @@ def _limits(family: Family, m: FloatArray, n: FloatArray, c: FloatArray, p: Floa
     return np.where(c > 0, np.fmax(np.fmin(limit, _HIGHEST) * (1 + 1e-12), 0.0), 0.0)
 
 
-def _not_rejected(margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray], size: int) -> FloatArray:
+def _not_rejected(margin: Callable[[Floats, Indices], Floats], size: int) -> Floats:
     """A parameter that is not rejected, by doubling; (size,)."""
     high, left = np.ones(size), np.arange(size)
     while len(left := left[margin(high[left], left) > 0]):
@@ -255,12 +255,12 @@ def _not_rejected(margin: Callable[[FloatArray, NDArray[np.intp]], FloatArray], 
 def _margins(
     family: Family,
     tau: float,
-    parameter: FloatArray,
-    m: FloatArray,
-    n: FloatArray,
-    c: FloatArray,
-    p: FloatArray,
-) -> FloatArray:
+    parameter: Floats,
+    m: Floats,
+    n: Floats,
+    c: Floats,
+    p: Floats,
+) -> Floats:
     """r[0] + h[0] − n/m, positive where the parameter is rejected; all arrays of shape (k,).
 
     Once r ≥ 1 the rejection is sure and the recursion is left. It goes on beyond n/m, to be continuous up to there for
@@ -269,7 +269,7 @@ def _margins(
     m = np.maximum(m, 1.0)
     r, h = p * c / m, p * (n - c) / m
     total, k, made = np.empty_like(r), c, n
-    left: NDArray[np.intp] = np.arange(len(r))
+    left: Indices = np.arange(len(r))
     while family.inverse is not None and len(left) > _FEW:
         k = k - 1
         grown = family.inverse(parameter[left], np.minimum(r, 1.0)) - tau
@@ -298,11 +298,11 @@ def _rest(inverse: Callable[[float], float], r: float, h: float, k: int, made: i
     return r + h
 
 
-def _flat(*values: FloatArray) -> tuple[FloatArray, ...]:
+def _flat(*values: Floats) -> tuple[Floats, ...]:
     return tuple(value.ravel() for value in values)
 
 
-def _probability(p: ArrayLike) -> FloatArray:
+def _probability(p: ArrayLike) -> Floats:
     return numbers("p", p, 0.0, 1.0, low_open=True, high_open=True)
 
 

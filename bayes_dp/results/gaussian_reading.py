@@ -21,15 +21,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arithmetic import underflow_is_zero
+from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["gaussian_mu", "separations"]
 
-Floats = NDArray[np.float64]
 
 _QUANTILES = (np.arange(64) + 0.5) / 64  # at which a rate is known
 _CELLS = 48  # of the grid, along μ and along sμ
@@ -110,7 +110,7 @@ def _log_density(mu: Floats, inner: Floats, mean: Floats, sd: Floats) -> Floats:
     return density
 
 
-def _log_between(high: Floats, low: Floats, row: NDArray[np.int64], column: NDArray[np.int64]) -> Floats:
+def _log_between(high: Floats, low: Floats, row: Ints, column: Ints) -> Floats:
     """log(Φ(high) − Φ(low)) for the chosen pairs, from the tail where both are small."""
     above = low[column] > 0
     big = np.where(above, special.log_ndtr(-low)[column], special.log_ndtr(high)[row])

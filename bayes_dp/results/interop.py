@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
@@ -69,7 +71,7 @@ def ess(samples: ArrayLike, kind: Literal["bulk", "tail"] = "bulk") -> float:
     return _diagnostic("ess", samples, method=kind, **({"prob": (0.05, 0.95)} if kind == "tail" else {}))
 
 
-def psis(log_weights: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def psis(log_weights: ArrayLike) -> tuple[Floats, Floats]:
     """Pareto-smoothed importance sampling: log weights (n, size) made steady and to sum to one, and k of each row.
 
     Where the greatest weights are equal, or too few, they stay as they are and k is infinite.
@@ -84,7 +86,7 @@ def psis(log_weights: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float6
     return smooth, np.where(np.isnan(k), np.inf, k)
 
 
-def _smoothed(log_weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def _smoothed(log_weights: Floats) -> tuple[Floats, float]:
     az = _arviz()
     if hasattr(az, "psislw"):
         smooth, k = az.psislw(log_weights)
@@ -106,7 +108,7 @@ def _diagnostic(name: str, samples: ArrayLike, **options: Any) -> float:
         return float(getattr(_arviz(), name)(split, **options))
 
 
-def _halves(samples: ArrayLike) -> NDArray[np.float64]:
+def _halves(samples: ArrayLike) -> Floats:
     """A single chain as two half-chains, several chains as they are."""
     array = np.asarray(samples, dtype=np.float64)
     half = array.shape[1] // 2

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, overload, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, whole_number
@@ -20,6 +20,7 @@ from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.json_text import A_LINE, AN_OBJECT, Wanted, checked_object, finite, is_finite, is_line, json_of
 from bayes_dp.results.base import Result
 from bayes_dp.results.gaussian_reading import gaussian_mu
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Lines, Piece, Sentences, Table, digits
 from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 
@@ -37,7 +38,6 @@ __all__ = [
 ]
 
 IntervalKind = Literal["equal-tailed", "hdi"]
-Floats = NDArray[np.float64]
 
 
 class Marginal(Protocol):

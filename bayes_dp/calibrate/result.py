@@ -16,6 +16,7 @@ import numpy as np
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.formats import without_format
 from bayes_dp.data.json_text import (
+    A_COUNT,
     A_LINE,
     A_NUMBER,
     A_SHARE,
@@ -24,7 +25,6 @@ from bayes_dp.data.json_text import (
     a_list,
     checked_object,
     finite,
-    is_finite,
 )
 from bayes_dp.results.base import Saved
 from bayes_dp.support.arrays import Floats
@@ -146,12 +146,11 @@ def row_of(labels: tuple[str, str, int, str], truth: float, bounds: Floats, p: f
     return Row(audit, mechanism, truth, examples, choice, rate, error, mean, claim, rate <= p + 3 * error)
 
 
-_A_COUNT: Wanted = (lambda value: is_finite(value, 0.0) and isinstance(value, int), "a whole number, at least 0")
 _FIELDS: dict[str, Wanted] = {
     "audit": A_LINE,
-    "repetitions": _A_COUNT,
+    "repetitions": A_COUNT,
     "p": A_SHARE,
-    "seed": _A_COUNT,
+    "seed": A_COUNT,
     "rows": a_list("rows"),
     "complete": TRUTH,
     "passed": TRUTH,
@@ -160,7 +159,7 @@ _ROW: dict[str, Wanted] = {
     "audit": A_LINE,
     "mechanism": A_LINE,
     "truth": A_NUMBER,
-    "examples": _A_COUNT,
+    "examples": A_COUNT,
     "choice": A_LINE,
     "rate": A_SHARE,
     "standard_error": A_SHARE,

@@ -15,6 +15,7 @@ from bayes_dp.data.table import is_one_line
 
 __all__ = [
     "AN_OBJECT",
+    "A_COUNT",
     "A_LINE",
     "A_NUMBER",
     "A_SHARE",
@@ -107,6 +108,7 @@ SENTENCES: Wanted = (lambda value: isinstance(value, list) and all(map(is_line, 
 TRUTH: Wanted = (lambda value: isinstance(value, bool), "true or false")
 A_NUMBER: Wanted = (lambda value: value is None or is_finite(value, 0.0), "a finite number, at least 0, or null")
 A_SHARE: Wanted = (lambda value: is_finite(value, 0.0, 1.0), "a number from 0 to 1")
+A_COUNT: Wanted = (lambda value: type(value) is int and value >= 0, "a whole number, at least 0")
 AN_OBJECT: Wanted = (lambda value: isinstance(value, dict), "an object")
 
 

@@ -36,7 +36,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +45,25 @@ from scipy import special
 from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.audits.propensity_bounds import untampered_bounds
 from bayes_dp.audits.tampering import lean
-from bayes_dp.checks import InputError, one_number, seed_of
-from bayes_dp.data.json_text import finite
+from bayes_dp.checks import InputError, one_number, seed_of, show
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import (
+    A_COUNT,
+    A_LINE,
+    A_NUMBER,
+    A_SHARE,
+    AN_OBJECT,
+    TRUTH,
+    Wanted,
+    a_list,
+    checked_object,
+    finite,
+    one_of,
+)
 from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, one_thread, task
 from bayes_dp.propensity.features import as_features
-from bayes_dp.results.base import Result
-from bayes_dp.results.posterior import Provenance
+from bayes_dp.results.base import Saved
+from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.text import Line, Piece, Table
 
 if TYPE_CHECKING:
@@ -78,7 +91,7 @@ class Trial:
 
 
 @dataclass(frozen=True, repr=False)
-class Falsification(Result):
+class Falsification(Saved):
     """Whether propensities are rejected, with what error probability, and by whom.
 
     `excess` bounds their fault from below, with confidence 1 − `level`: for some examples the log-odds are wrong by at
@@ -138,6 +151,20 @@ class Falsification(Result):
                 "provenance": self.provenance.to_dict(),
             }
         )
+
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_falsification(name, without_format(name, content, cls.format))
+        made = cls(
+            p_value=found["p_value"],
+            level=found["level"],
+            excess=math.inf if found["excess"] is None else found["excess"],
+            trials=tuple(Trial(**trial) for trial in found["trials"]),
+            provenance=Provenance(**found["provenance"]),
+        )
+        if made.rejected != found["rejected"]:
+            raise InputError(f"{name}: rejected is {show(found['rejected'])}, which is not what p_value and level say")
+        return made
 
 
 def falsify(
@@ -255,3 +282,39 @@ def most_different(distance: Floats, fold: NDArray[np.intp]) -> NDArray[np.bool_
         rows = np.flatnonzero(fold == k)
         chosen[rows[np.argsort(-distance[rows], kind="stable")[: len(rows) // 2]]] = True
     return chosen
+
+
+_FIELDS: dict[str, Wanted] = {
+    "p_value": A_SHARE,
+    "level": A_SHARE,
+    "excess": A_NUMBER,
+    "trials": a_list("trials"),
+    "provenance": AN_OBJECT,
+    "kind": one_of(Falsification.kind),
+    "rejected": TRUTH,
+}
+_TRIAL: dict[str, Wanted] = {
+    "guesser": A_LINE,
+    "fold": A_COUNT,
+    "made": A_COUNT,
+    "correct": A_COUNT,
+    "expected": A_NUMBER,
+    "excused": A_NUMBER,
+    "p_value": A_SHARE,
+}
+
+
+def checked_falsification(name: str, content: Any) -> dict[str, Any]:
+    """The content of a file of this `name`, where it is all that a falsification says, and nothing else."""
+    try:
+        found = checked_object(name, content, _FIELDS)
+        checked_provenance(f"{name}: provenance", found["provenance"])
+        for i, trial in enumerate(found["trials"]):
+            checked_object(f"{name}: trials[{i}]", trial, _TRIAL)
+            if None in trial.values():
+                raise InputError(f"{name}: trials[{i}] has a number that is missing")
+        if not found["trials"]:
+            raise InputError(f"{name}: there must be a trial")
+    except InputError as error:
+        raise InputError(f"{error}; this is not a falsification as to_json and to_dict give it") from None
+    return found

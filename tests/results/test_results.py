@@ -124,12 +124,12 @@ class TestVerdict(SavedContract):
         return replace(self.made(), notes=(HOSTILE,))
 
 
-class TestModelCheck(ResultContract):
+class TestModelCheck(SavedContract):
     def made(self):
         return checked()
 
     def hostile(self):
-        return replace(checked(), bases=(HOSTILE, "b"), likelihood=HOSTILE, advice=(HOSTILE,))
+        return replace(checked(), bases=(HOSTILE, "b"), likelihood=HOSTILE, advice=(HOSTILE,), batches_p=0.5)
 
 
 class TestLikelihoodComparison(ResultContract):
@@ -148,7 +148,7 @@ class TestPropensity(ResultContract):
         return replace(learned(), assumptions=(HOSTILE,), warnings=(HOSTILE,))
 
 
-class TestFalsification(ResultContract):
+class TestFalsification(SavedContract):
     def made(self):
         return learned().falsification
 
@@ -279,6 +279,28 @@ def test_a_study_whose_rows_say_otherwise():
     content = TestStudy().made().to_dict()
     with pytest.raises(bdp.InputError, match="passed is False, which is not what the rows say"):
         calibrate.Study.from_dict(content | {"passed": False})
+
+
+def test_checks_and_falsifications_that_cannot_have_been_written():
+    check, test = checked().to_dict(), learned().falsification.to_dict()
+    for cls, content, message in (
+        (bdp.ModelCheck, check | {"doubtful": not check["doubtful"]}, "which is not what the p-values say"),
+        (bdp.ModelCheck, check | {"bases": []}, "there must be a base"),
+        (bdp.ModelCheck, check | {"bases": [check["bases"][0] | {"rank": None}]}, r"bases\[0\]: rank must be"),
+        (propensity.Falsification, test | {"rejected": not test["rejected"]}, "not what p_value and level say"),
+        (propensity.Falsification, test | {"trials": []}, "there must be a trial"),
+        (
+            propensity.Falsification,
+            test | {"trials": [test["trials"][0] | {"made": 2.5}]},
+            r"trials\[0\]: made must be",
+        ),
+    ):
+        with pytest.raises(bdp.InputError, match=message):
+            cls.from_dict(content)
+    unknown = replace(checked(), dispersion=math.nan, elpd_se=math.inf, pareto_k=np.array([math.inf, 0.5]))
+    again = bdp.ModelCheck.from_dict(unknown.to_dict())
+    assert again.to_dict() == unknown.to_dict()
+    assert math.isnan(again.elpd_se)
 
 
 # Checkpoints ----------------------------------------------------------------------------------------------------------

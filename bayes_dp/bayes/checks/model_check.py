@@ -13,9 +13,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +29,11 @@ from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.question import Question
-from bayes_dp.checks import InputError, whole_number
+from bayes_dp.checks import InputError, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.data.json_text import finite
-from bayes_dp.results.base import Result
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import A_LINE, A_SHARE, SENTENCES, TRUTH, Wanted, a_list, checked_object, finite, is_finite
+from bayes_dp.results.base import Saved
 from bayes_dp.results.interop import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.text import Piece, Sentences, Table, digits
@@ -45,7 +47,7 @@ _CANDIDATES = 1000  # places on the boundary among which a tight base's rates ar
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModelCheck(Result):
+class ModelCheck(Saved):
     """What the checks found; arrays by base have shape (n,).
 
     >>> found = bdp.check(bdp.estimate(bdp.datasets.mnist_a4(), delta=1e-3))
@@ -120,6 +122,28 @@ class ModelCheck(Result):
                 for i, base in enumerate(self.bases)
             ],
         }
+
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        found = checked_check(name, without_format(name, content, cls.format))
+        bases = found["bases"]
+        columns = {key: np.array([row[key] for row in bases], float) for key in ("rank", "elpd", "pareto_k")}
+        numbers = {key: math.nan if found[key] is None else found[key] for key in ("dispersion", "elpd", "elpd_se")}
+        made = cls(
+            **numbers,
+            likelihood=found["likelihood"],
+            bases=tuple(row["base"] for row in bases),
+            dispersion_p=found["dispersion_p"],
+            rank=columns["rank"],
+            rank_p=found["rank_p"],
+            batches_p=found["batches_p"],
+            elpd_by_base=columns["elpd"],
+            pareto_k=columns["pareto_k"],
+            advice=tuple(found["advice"]),
+        )
+        if made.doubtful != found["doubtful"]:
+            raise InputError(f"{name}: doubtful is {show(found['doubtful'])}, which is not what the p-values say")
+        return made
 
     def to_frame(self) -> Any:
         """One row a base: the rank of its level, its leave-one-out score and its Pareto k, as a pandas DataFrame."""
@@ -302,3 +326,32 @@ def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
 def _some(bases: Sequence[str]) -> str:
     shown = ", ".join(repr(base) for base in bases[:3])
     return f"base {shown}" if len(bases) == 1 else f"bases {shown}" + (" and others" if len(bases) > 3 else "")
+
+
+_FINITE: Wanted = (lambda value: value is None or is_finite(value), "a finite number, or null")
+_FIELDS: dict[str, Wanted] = {
+    "likelihood": A_LINE,
+    "doubtful": TRUTH,
+    "dispersion": _FINITE,
+    "dispersion_p": A_SHARE,
+    "rank_p": A_SHARE,
+    "batches_p": (lambda value: value is None or is_finite(value, 0.0, 1.0), "a number from 0 to 1, or null"),
+    "elpd": _FINITE,
+    "elpd_se": _FINITE,
+    "advice": SENTENCES,
+    "bases": a_list("bases"),
+}
+_BASE: dict[str, Wanted] = {"base": A_LINE, "rank": A_SHARE, "elpd": _FINITE, "pareto_k": _FINITE}
+
+
+def checked_check(name: str, content: Any) -> dict[str, Any]:
+    """The content of a file of this `name`, where it is all that a check says, and nothing else."""
+    try:
+        found = checked_object(name, content, _FIELDS)
+        for i, row in enumerate(found["bases"]):
+            checked_object(f"{name}: bases[{i}]", row, _BASE)
+        if not found["bases"]:
+            raise InputError(f"{name}: there must be a base")
+    except InputError as error:
+        raise InputError(f"{error}; this is not a check as to_json and to_dict give it") from None
+    return found

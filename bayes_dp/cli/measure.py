@@ -136,7 +136,9 @@ def measure(
         typer.echo(counts.csv(safe_cells=safe_cells), nl=False)
     try:
         if out is not None:
-            write_or_print(out, in_json if suffix == ".json" else counts.csv(safe_cells=safe_cells), printed=as_json)
+            write_or_print(
+                out, counts.json() if suffix == ".json" else counts.csv(safe_cells=safe_cells), printed=as_json
+            )
             notes.append(f"wrote {out}")
     finally:
         if counts.design == "cross_fed" and (suffix == ".csv" or (out is None and not as_json)):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
-from bayes_dp.data.layout import grouped_by
+from bayes_dp.data.layout import COUNTS, grouped_by
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.table import Table, chosen_rows, count_arrays, csv_text, labels, one_whole_number
 from bayes_dp.support.arrays import Ints
@@ -224,7 +224,11 @@ class ErrorCounts(Immutable):
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file with everything in it."""
-        write_text_atomically(path, json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+        write_text_atomically(path, self.json())
+
+    def json(self) -> str:
+        """The text that `to_json` writes."""
+        return json.dumps({"format": COUNTS.format} | self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     def pool(self) -> ErrorCounts:
         """All bases summed into one, without labels."""

@@ -4,6 +4,7 @@ A file says what it is: {"format": "bayes-dp/bound/1", …}. So does a result in
 comparison. The name is that of the kind of file, the number that of its version.
 
     posterior, bound, comparison, verdict, plan, study, check, likelihoods, propensity, falsification, report    results
+    counts                                                                                 error counts
     checkpoint                                                                             finished draws of a bootstrap
 
 What holds for all of them:

@@ -59,6 +59,7 @@ class Layout:
     example: str  # a heading line
     content: str  # what a row holds, in the plural
     settings: tuple[str, ...] = ()  # what a JSON object may state beside its columns
+    format: str = ""  # of the JSON files that this package writes, see `formats.py`; none where it writes none
 
     @cached_property
     def column(self) -> dict[str, str]:
@@ -130,6 +131,7 @@ COUNTS = Layout(
     example="fp,n0,fn,n1",
     content="counts",
     settings=("design", "examples"),
+    format="bayes-dp/counts/1",
 )
 
 

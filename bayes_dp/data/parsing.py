@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import Source, read_text
+from bayes_dp.data.formats import without_format
 from bayes_dp.data.json_text import read_json
 from bayes_dp.data.layout import COUNTS, Layout, columns_of, is_number
 from bayes_dp.data.table import Table
@@ -114,6 +115,9 @@ def json_table(source: Source, layout: Layout = COUNTS) -> Table:
 
 
 def _json_columns(name: str, content: dict[str, Any], layout: Layout) -> Table:
+    stated = content.get("format")  # a column of this name, or another program's format, is nothing to this one
+    if layout.format and isinstance(stated, str) and stated.lower().startswith("bayes-dp/"):
+        content = without_format(name, content, layout.format)
     keys = list(content)
     places = {
         column: k

@@ -62,6 +62,19 @@ def json_refusal(tmp_path: Path, content: str | bytes) -> str:
     return message.removeprefix(str(path))
 
 
+@pytest.mark.parametrize("unknown", ["bayes-dp/counts/2", "bayes-dp/bound/1", "bayes-dp/", "BAYES-DP/COUNTS/1"])
+def test_counts_of_another_format_are_refused(tmp_path: Path, unknown: str):
+    content = json.dumps({"format": unknown} | COUNTS.to_dict())
+    message = json_refusal(tmp_path, content)
+    assert message == f" is of the format '{unknown}', and what is read here is 'bayes-dp/counts/1'"
+
+
+@pytest.mark.parametrize("foreign", [None, "csv", ["a"], 3, {"a": 1}])
+def test_what_others_call_a_format_is_nothing_to_counts(tmp_path: Path, foreign: object):
+    (tmp_path / "counts.json").write_text(json.dumps({"format": foreign} | COUNTS.to_dict()))
+    assert ErrorCounts.from_json(tmp_path / "counts.json") == COUNTS
+
+
 # ---------------------------------------------------------------------------------------------------- construction
 
 
@@ -462,6 +475,9 @@ def error_counts(draw: st.DrawFn) -> ErrorCounts:
 def test_what_is_written_is_read_back(tmp_path: Path, counts: ErrorCounts):
     counts.to_csv(tmp_path / "counts.csv")
     counts.to_json(tmp_path / "counts.json")
+    text = (tmp_path / "counts.json").read_text(encoding="utf-8")
+    assert text == counts.json()
+    assert json.loads(text) == {"format": "bayes-dp/counts/1"} | counts.to_dict()
     how = {"design": counts.design, "examples": counts.examples}
     assert ErrorCounts.read(tmp_path / "counts.csv", **how) == counts
     assert ErrorCounts.read(tmp_path / "counts.json") == counts

@@ -1,4 +1,4 @@
-"""Guesses where members and non-members differ in their features: which examples are called members, which not.
+"""Guesses where members and non-members differ in their features (Algorithm 5 of Zero-Run): who is called a member.
 
 As in `scores.guess`, the highest scores are called members and the lowest non-members, and a choice says how many
 (Algorithm 5 of "Privacy auditing with zero (0) training run"). Each guess is judged by its example's propensity.

@@ -1,4 +1,4 @@
-"""The audit of one training run for f-differential privacy.
+"""The audit of one training run for f-differential privacy (Mahloujifar, Melis and Chaudhuri 2024).
 
 Of m examples, each in the training set by its own fair coin, `made` were guessed and c = `correct` of these rightly. If
 the training is f-DP and the chance of at least c correct guesses is p or more, then the recursion

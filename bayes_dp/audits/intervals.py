@@ -1,4 +1,4 @@
-"""Bounds on ε from the error counts of repeated, independent runs: intervals of the two rates, and the accuracy.
+"""Bounds on ε from the error counts of repeated, independent runs: intervals of both rates, Hoeffding for accuracy.
 
 An attack with error rates (α, β) against an (ε,δ)-DP mechanism has (α, β) ∈ R(ε,δ), so that bounds on the rates give a
 lower bound on ε. The upper end of a two-sided interval bounds what this attack achieves, and not the mechanism.

@@ -1,4 +1,4 @@
-"""The audit of one training run for (ε, δ)-differential privacy.
+"""The audit of one training run for (ε, δ)-differential privacy (Steinke, Nasr and Jagielski 2023).
 
 Of m examples, each in the training set by its own fair coin, r = `made` were guessed, v = `correct` of these rightly.
 With W ~ Binomial(r, 1/(1 + e^{−ε})), the chance of so many correct guesses under (ε, δ)-DP is at most each of

@@ -1,4 +1,4 @@
-"""The conditional zero-run bounds of given guesses: each guess is judged by the propensity of its own example.
+"""The conditional zero-run bounds (Theorems D.1 and 5.1 of Zero-Run): each guess is judged by its own propensity.
 
 There are two forms. With the leans and the tampering of `tampering`:
 

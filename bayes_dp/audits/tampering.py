@@ -1,4 +1,4 @@
-"""Tampered guesses: one that the features make likely is kept with a chance only, so that fair-coin bounds hold again.
+"""Tampered guesses (Theorem 5.1 of Zero-Run): a likely one is kept by a coin, so that fair-coin bounds hold again.
 
 The lean of a guess T ∈ {−1, 1} on an example of propensity π is T·logit π, positive where the guess goes with the
 propensity. Without the model it is right with chance sigmoid(lean), and under ε-DP with at most sigmoid(ε + lean). It

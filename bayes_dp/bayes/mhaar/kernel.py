@@ -1,4 +1,4 @@
-"""One iteration of MHAAR for the latent error rates: three moves, each of which leaves the joint posterior as it is.
+"""One iteration of MHAAR: three moves and their acceptance ratios, each of which leaves the joint posterior as it is.
 
 1. `averaged_move`: Algorithm 1 of MCMC-DP-Est, or 6 where the likelihood has shared parameters. Propose θ' = (ε', s',
    shared'), judge it by likelihoods averaged over K pairs (α, β) per base, of which the first is the current one; do so

@@ -1,7 +1,7 @@
-"""The hierarchical model of dependent attacks in NumPyro: rates that lie around a centre of their group.
+"""The hierarchical model of dependent attacks (Appendix C of MCMC-DP-Est): rates around a centre of their group, cut.
 
-Appendix C of MCMC-DP-Est. Attacks in a group share a challenge point, or are several decision rules on one base, and
-reach similar rates. With κ the spread within groups,
+Attacks in a group share a challenge point, or are several decision rules on one base, and reach similar rates.
+With κ the spread within groups,
 
     c_g ~ Unif(R_s(ε, δ)),   (α_gj, β_gj) ~ Normal(c_g, κ² I) cut to R(ε, δ),   κ ~ HalfNormal(0.1) or known.
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.checks import InputError, is_one_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.table import whole_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
@@ -32,7 +33,7 @@ class _Ranking(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Guesses:
+class Guesses(Immutable):
     """Of `examples` examples, `made[i]` were guessed and `correct[i]` of these rightly; arrays of shape (k,).
 
     The k rows are alternatives, usually the most confident 100, 200, … guesses. `rule` says how one of them is chosen:
@@ -42,9 +43,9 @@ class Guesses:
     - "split": the one that is best on `pilot`, other examples of the same audit, with the same k rows;
     - "uncorrected": the best of k, each at p, which is not valid for k > 1.
 
-    Every example's membership was decided by its own fair coin, unknown to whoever made the guesses. So the audits
-    judge how many of the examples were `members`: a number, or the least and the most that it can be. If it is not
-    given, they say that they could not.
+    Every example's membership was decided by its own fair coin, or with the propensities of `table`, unknown to whoever
+    made the guesses. So the audits judge how many of the examples were `members`: a number, or the least and the most
+    that it can be. If it is not given, they say that they could not.
 
     Guesses of a table of scores, as the functions of `attacks` make them, know their examples, and the numbers follow
     from these: `table`, `order`, `lowest`, `highest` and `guessed(i)` say which they are. Where only the numbers were
@@ -104,15 +105,11 @@ class Guesses:
         if pilot is not None and pilot.made.shape != rows[0].shape:
             raise InputError(f"pilot must hold as many rows as made, {len(rows[0])}, not {len(pilot.made)}")
         self._set(
-            examples=int(m), made=rows[0], correct=rows[1], rule=rule, pilot=pilot, members=_limits(members, int(m)),
-            warnings=_sentences(warnings), _ranking=None,
+            {
+                "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot,
+                "members": _limits(members, int(m)), "warnings": _sentences(warnings), "_ranking": None,
+            }
         )  # fmt: skip
-
-    def _set(self, **fields: Any) -> None:
-        for name, value in fields.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
 
     @classmethod
     def from_counts(cls, counts: ErrorCounts) -> Guesses:
@@ -134,6 +131,13 @@ class Guesses:
 
     def __len__(self) -> int:
         return len(self.made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._ranking is None:
+            given = (self.examples, self.made, self.correct, self.rule, self.pilot, self.members, self.warnings)
+            return Guesses, given
+        table, order, lowest = self._ranking
+        return guesses_from_ranking, (table, order, self.made, lowest, self.rule, self.pilot, self.warnings)
 
     # Which examples were guessed --------------------------------------------------------------------------------------
 
@@ -252,12 +256,12 @@ def guesses_from_ranking(
     n, highest = len(order), made - lowest
     members = np.concatenate([[0], np.cumsum(table.member[order])])  # among the i first
     correct = members[-1] - members[n - highest] + lowest - members[lowest]
-    found = object.__new__(Guesses)
-    found._set(
-        examples=n, made=made, correct=correct, rule=rule, pilot=pilot, members=(int(members[-1]),) * 2,
-        warnings=warnings, _ranking=_Ranking(table, order, lowest),
+    return Guesses._new(
+        {
+            "examples": n, "made": made, "correct": correct, "rule": rule, "pilot": pilot,
+            "members": (int(members[-1]),) * 2, "warnings": warnings, "_ranking": _Ranking(table, order, lowest),
+        }
     )  # fmt: skip
-    return found
 
 
 def _limits(members: ArrayLike | None, examples: int) -> tuple[int, int]:

@@ -89,6 +89,11 @@ def test_copies_are_equal():
         for twin in (pickle.loads(pickle.dumps(way())), copy.deepcopy(way())):
             assert twin.digest() == way().digest()
             assert twin.digest_of_examples() == way().digest_of_examples()
+            assert not any(array.flags.writeable for array in (twin.made, twin.correct, twin.order, twin.lowest))
+    given = bdp.Guesses(10, [3, 5], [2, 3], "split", bdp.Guesses(8, [2, 4], [1, 3], "uncorrected"), (3, 6), ("Bad.",))
+    twin = pickle.loads(pickle.dumps(given))
+    assert (twin.digest(), twin.members, twin.warnings) == (given.digest(), (3, 6), ("Bad.",))
+    assert not twin.knows_examples
 
 
 def test_arrays_cannot_be_changed():

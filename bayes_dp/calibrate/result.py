@@ -28,7 +28,7 @@ from bayes_dp.data.json_text import (
 )
 from bayes_dp.results.base import Saved
 from bayes_dp.support.arrays import Floats
-from bayes_dp.support.text import Piece, Table
+from bayes_dp.support.text import Part, Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ class Study(Saved):
         rows = [finite(asdict(row)) for row in self.rows]
         return {"format": self.format} | asdict(self) | {"rows": rows, "passed": self.passed}
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         cells = [
             (
                 row.audit,
@@ -119,7 +119,7 @@ class Study(Saved):
         lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
         state = "" if self.complete else ", INTERRUPTED"
         title = f"{self.audit}: {self.repetitions} audits a row at p = {self.p:g}, seed {self.seed}{state}"
-        yield Table(cells, _HEADINGS, title, words=(title, "", *lines))
+        yield Rows(cells, _HEADINGS, title, words=(title, "", *lines))
 
     @classmethod
     def _read(cls, name: str, content: Any) -> Self:

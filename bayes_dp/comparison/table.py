@@ -13,7 +13,7 @@ from bayes_dp.comparison.schema import SCHEMA, checked_comparison
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.data.formats import without_format
 from bayes_dp.results.base import Saved
-from bayes_dp.support.text import Line, Piece, Sentences, Table, columns, digits
+from bayes_dp.support.text import Line, Part, Rows, Sentences, columns, digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,16 +107,16 @@ class Comparison(Saved):
             cells.append((row.method, row.base, _WORDS[row.kind], _statement(row), level, valid, references))
         return cells, list(notes)
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         cells, notes = self._cells()
         rule = tuple("-" * max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True))
         words = (self._title(), "", *columns([_HEADINGS, rule, *cells]))
-        yield Table(cells, _HEADINGS, self._title(), words=words)
+        yield Rows(cells, _HEADINGS, self._title(), words=words)
         yield Line()
         yield Sentences("Notes", notes, "numbered")
         if self.gate is not None:
             yield Line()
-            yield from self.gate._pieces()
+            yield from self.gate._parts()
 
     def to_html(self) -> str:
         """A table and its notes, everything escaped; no styles of its own."""

@@ -38,7 +38,7 @@ from bayes_dp.data.json_text import finite
 from bayes_dp.results.base import Saved
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.results.posterior import Posterior
-from bayes_dp.support.text import Piece, Sentences, Table, digits
+from bayes_dp.support.text import Part, Rows, Sentences, digits
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
@@ -96,7 +96,7 @@ class Verdict(Saved):
         """Of the command line: 0 passed, 1 failed, 3 inconclusive."""
         return _EXIT[self.verdict]
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         word = self.verdict if self.passed else self.verdict.upper()
         headline = f"Check {word}: {_interval(self)}"
         cells = (
@@ -107,7 +107,7 @@ class Verdict(Saved):
             self.verdict,
         )
         headings = ("limit of ε", "upper end", "of the interval", "P(ε > limit)", "verdict")
-        yield Table([cells], headings, headline, words=(headline,))
+        yield Rows([cells], headings, headline, words=(headline,))
         yield Sentences("", tuple(reason.sentence for reason in self.reasons if reason.code != "interval"))
         yield Sentences("Note", self.notes, "each")
 

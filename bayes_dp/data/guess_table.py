@@ -21,7 +21,7 @@ from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named
 from bayes_dp.data.table import Table, chosen_rows, csv_text, labels, real_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
-from bayes_dp.support.text import Lines
+from bayes_dp.support.text import Lines, Rows, Sentences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,9 +221,11 @@ class GuessTable(Immutable):
             return repr(self)
         curve = self.roc()
         points = [fpr for fpr in _FPRS if fpr * curve.negatives >= 1]
-        lines = [repr(self), f"AUC {curve.auc()}"]
-        lines += [f"TPR at an FPR of {fpr:g}: {curve.tpr_at(fpr)}" for fpr in points]
-        return Lines("\n".join([*lines, *(f"Warning: {sentence}" for sentence in self.cautions())]))
+        area = str(curve.auc())
+        rates = [(f"TPR at an FPR of {fpr:g}", str(curve.tpr_at(fpr))) for fpr in points]
+        words = (repr(self), f"AUC {area}", *(f"{name}: {rate}" for name, rate in rates))
+        table = Rows([("AUC", area), *rates], caption=repr(self), words=words)
+        return Lines.of([table, Sentences("Warning", self.cautions(), "each")])
 
     def split(self, fraction: float = 0.5, seed: int = 0) -> tuple[GuessTable, GuessTable]:
         """Two parts with no example in common: round(fraction · n) examples drawn at random, and the others.

@@ -29,7 +29,7 @@ from bayes_dp.data.json_text import (
 from bayes_dp.results.base import Saved
 from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.arrays import Floats
-from bayes_dp.support.text import Line, Piece, Sentences, Table, digits
+from bayes_dp.support.text import Line, Part, Rows, Sentences, digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,7 +177,7 @@ class Plan(Saved):
 
         return pd.DataFrame(self.table(), columns=list(_COLUMNS))
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         aim = f"a {100 * self.prob:g}% interval of epsilon that is at most {digits(self.width)} wide at {known}"
         yield Line(f"Plan for {aim}")
@@ -193,7 +193,7 @@ class Plan(Saved):
         yield Sentences("Assumptions", self.assumptions)
         yield Sentences("Warning", self.warnings, "each")
 
-    def _sizes(self, way: Way) -> Table:
+    def _sizes(self, way: Way) -> Rows:
         cells = []
         for row in self.table():
             if row["way"] == way:
@@ -204,7 +204,7 @@ class Plan(Saved):
                 cells.append((str(row["bases"]), each, runs, *widths, f"{100 * row['share']:.0f}%"))
         headings = ("bases", self.noun, "in all", "median", f"{100 * self.assurance:g}%", "reach it")
         title = f"more {self.noun} of the same bases" if way == "challenges" else "more bases"
-        return Table(cells, headings, f"By {title}:", "rrrrrr", gap="   ")
+        return Rows(cells, headings, f"By {title}:", "rrrrrr", gap="   ")
 
     def _verdict(self, way: Way) -> str:
         need = self._needed(way)

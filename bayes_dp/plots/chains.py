@@ -10,7 +10,7 @@ from scipy import stats
 from bayes_dp.checks import InputError, numbers, show, whole_number
 from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
 from bayes_dp.results import interop
-from bayes_dp.results.posterior import Chains, Posterior
+from bayes_dp.results.posterior import Posterior, WithChains
 from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _chains(post: Any, parameter: str | None) -> tuple[Floats, str]:
     """Draws (chains, draws) of a parameter, and its name."""
     if isinstance(post, Posterior) and not post.samples:
         raise InputError(f"the draws of method {show(post.provenance.method)} are independent and have no chains")
-    if isinstance(post, Chains):
+    if isinstance(post, WithChains):
         name = post.parameter if parameter is None and isinstance(post, Posterior) else parameter
         if not isinstance(name, str) or name not in post.samples:
             raise InputError(f"these draws have no parameter {show(name)}; they have {', '.join(post.samples)}")

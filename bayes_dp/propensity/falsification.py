@@ -64,7 +64,7 @@ from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, one_
 from bayes_dp.propensity.features import as_features
 from bayes_dp.results.base import Saved
 from bayes_dp.results.posterior import Provenance, checked_provenance
-from bayes_dp.support.text import Line, Piece, Table
+from bayes_dp.support.text import Line, Part, Rows
 
 if TYPE_CHECKING:
     from bayes_dp.propensity.result import Propensity
@@ -131,13 +131,13 @@ class Falsification(Saved):
             + f"; some log-odds are wrong by at least {self.excess:.3g}{' more' * (first.excused > 0)}."
         )
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         cells = []
         for t in self.trials:
             numbers = str(t.fold), str(t.made), str(t.correct), f"{t.expected:.1f}", f"{t.excused:.1f}"
             cells.append((t.guesser, *numbers, f"{t.p_value:.2g}"))
         yield Line(self.statement())
-        yield Table(cells, ("guesser", "fold", "guesses", "right", "expected", "excused", "p"), sides="lrrrrrr")
+        yield Rows(cells, ("guesser", "fold", "guesses", "right", "expected", "excused", "p"), sides="lrrrrrr")
         yield Line(f"The smallest p was multiplied by {len(self.trials)}, the number of trials.")
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from bayes_dp.propensity.falsification import Falsification, falsify
 from bayes_dp.results.base import Result
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Bools, Floats, Indices
-from bayes_dp.support.text import Line, Piece, Sentences, Table, digits
+from bayes_dp.support.text import Line, Part, Rows, Sentences, digits
 
 __all__ = ["Origin", "Propensity"]
 
@@ -101,7 +101,7 @@ class Propensity(Result):
         """Which examples have a propensity from `edge` to 1 − `edge`, (n,)."""
         return np.minimum(self.values, 1 - self.values) >= one_number("edge", edge, 0.0, 0.5)
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         d = self.diagnostics
         beyond = ", ".join(f"below {edge:g}: {count}" for edge, count in d.beyond.items())
         bins = f"in {len(d.reliability)} bins"
@@ -113,18 +113,18 @@ class Propensity(Result):
             ("Kept", f"{d.kept:.3f}", "share of random guesses that tampering keeps for Gaussian DP"),
         )
         title = f"Propensities of {d.examples} examples, {d.members} of them members ({self.provenance.method})"
-        yield Table(
+        yield Rows(
             rows, caption=title, words=(title, *(f"{name:<12} {value:<6}   {what}" for name, value, what in rows))
         )
         quantiles = [(side, *(f"{value:.3f}" for value in row.values())) for side, row in d.quantiles.items()]
         yield Line()
-        yield Table(
+        yield Rows(
             quantiles,
             ("quantile", *(f"{q:.0%}" for q in d.quantiles["members"])),
             sides="l" + "r" * len(d.quantiles["members"]),
         )
         yield Line()
-        yield Table(
+        yield Rows(
             [("members", *(f"{each.members:.3f}" for each in d.reliability))],
             ("propensity", *(f"{each.propensity:.3f}" for each in d.reliability)),
             sides="l" + "r" * len(d.reliability),

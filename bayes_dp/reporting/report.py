@@ -28,7 +28,7 @@ from bayes_dp.reporting.markdown import markdown
 from bayes_dp.reporting.repetition import repetition
 from bayes_dp.results.base import Result
 from bayes_dp.results.posterior import Posterior
-from bayes_dp.support.text import Line, Piece, Sentences
+from bayes_dp.support.text import Line, Part, Sentences
 
 __all__ = ["FORMATS", "Format", "Report", "format_of", "report"]
 
@@ -93,7 +93,7 @@ class Report(Result):
     def _in_short(self) -> list[Paragraph | Items]:
         return [piece for piece in self.document.sections[0].pieces if isinstance(piece, Paragraph | Items)]
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         yield Line(shown(self.title))
         for piece in self._in_short:
             yield Line(piece.text) if isinstance(piece, Paragraph) else Sentences("", piece.entries)

@@ -1,4 +1,4 @@
-"""What every result can do. It says once what is in it, by pieces; text, HTML and `repr` come from these."""
+"""What every result can do. It says once what is in it, by parts; text, HTML and `repr` come from these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.json_text import json_of, read_json
-from bayes_dp.support.text import Lines, Piece
+from bayes_dp.support.text import Lines, Part
 
 __all__ = ["Result", "Saved"]
 
@@ -20,7 +20,7 @@ class Result(ABC):
     format: ClassVar[str]  # of its JSON, see `data/formats.py`
 
     @abstractmethod
-    def _pieces(self) -> Iterable[Piece]:
+    def _parts(self) -> Iterable[Part]:
         """What it says, from top to bottom."""
 
     @abstractmethod
@@ -29,7 +29,7 @@ class Result(ABC):
 
     def summary(self) -> Lines:
         """What was found and what it rests on, some lines of text; a notebook shows them as tables and lists."""
-        return Lines.of(self._pieces())
+        return Lines.of(self._parts())
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Save `to_dict` as a JSON file, atomically."""

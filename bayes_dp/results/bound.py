@@ -28,7 +28,7 @@ from bayes_dp.data.json_text import (
 )
 from bayes_dp.results.base import Saved
 from bayes_dp.results.posterior import Provenance, checked_provenance
-from bayes_dp.support.text import Piece, Sentences, Table, digits
+from bayes_dp.support.text import Part, Rows, Sentences, digits
 
 __all__ = ["CredibleInterval", "Estimate", "LowerBound", "joined"]
 
@@ -75,12 +75,12 @@ class _Finding(Saved):
     def statement(self) -> str:
         """The number in words, without its assumptions."""
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         ends = digits(self.value), digits(self.upper)
         share = f"{100 * self.confidence:g}%"
         cells = (self.parameter, self.kind.replace("_", " "), *ends, share, self.provenance.method)
         headings = ("parameter", "kind", "value", "upper end", "confidence", "method")
-        yield Table([cells], headings, self.statement(), words=(self.statement(),))
+        yield Rows([cells], headings, self.statement(), words=(self.statement(),))
         yield Sentences("NOT VALID", (self.invalid,) if self.invalid else (), "each")
         yield Sentences("Assumptions", self.assumptions)
         yield Sentences("Warning", self.warnings, "each")

@@ -21,19 +21,19 @@ from bayes_dp.data.json_text import A_LINE, AN_OBJECT, Wanted, checked_object, f
 from bayes_dp.results.base import Result
 from bayes_dp.results.gaussian_reading import gaussian_mu
 from bayes_dp.support.arrays import Floats
-from bayes_dp.support.text import Lines, Piece, Sentences, Table, digits
+from bayes_dp.support.text import Lines, Part, Rows, Sentences, digits
 from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.question import Question
 
 __all__ = [
-    "Chains",
     "IntervalKind",
     "Marginal",
     "Posterior",
     "Provenance",
     "SampleMarginal",
+    "WithChains",
     "check_draws",
 ]
 
@@ -57,7 +57,7 @@ class Marginal(Protocol):
 
 
 @runtime_checkable
-class Chains(Protocol):
+class WithChains(Protocol):
     """What has draws of several chains."""
 
     @property
@@ -284,7 +284,7 @@ class Posterior(Result):
             )
         return rows
 
-    def _pieces(self, prob: float = 0.9) -> Iterator[Piece]:
+    def _parts(self, prob: float = 0.9) -> Iterator[Part]:
         prob = _probability(prob)
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         share = f"{100 * prob:g}%"
@@ -294,14 +294,14 @@ class Posterior(Result):
             ends = (("low", "high"), ("hdi_low", "hdi_high"))
             cells.append((row["parameter"], *numbers, *(f"{digits(row[a])} to {digits(row[b])}" for a, b in ends)))
         headings = ("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")
-        yield Table(cells, headings, f"Posterior given {known} ({self.provenance.method})", "lrrrll")
+        yield Rows(cells, headings, f"Posterior given {known} ({self.provenance.method})", "lrrrll")
         yield Sentences("Assumptions", self.assumptions)
         yield Sentences("Caution", (self.high_end(prob),), "each")
         yield Sentences("Warning", self.warnings, "each")
 
     def summary(self, prob: float = 0.9) -> Lines:
         """The posterior in a few lines of text, with its assumptions."""
-        return Lines.of(self._pieces(prob))
+        return Lines.of(self._parts(prob))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
-__all__ = ["Line", "Lines", "Piece", "Sentences", "Table", "columns", "digits"]
+__all__ = ["Line", "Lines", "Part", "Rows", "Sentences", "columns", "digits"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class Rows:
     """Rows of cells under their headings, if there are any; `sides`, `gap` as for `columns`.
 
     `words` are the lines that stand for the caption and the table in text, where that says it in other words.
@@ -77,25 +77,25 @@ class Sentences:
         return f"{title}<{tag}>\n{items}\n</{tag}>"
 
 
-Piece = Line | Table | Sentences
+Part = Line | Rows | Sentences
 
 
 class Lines(str):
-    """Lines of text: a string that a notebook shows as lines and not in quotes, or as what it was made from."""
+    """Lines of text: a string that a notebook shows as the tables and lists that it was made from."""
 
     html: str
 
-    def __new__(cls, text: str, html: str = "") -> Lines:
+    def __new__(cls, text: str, html: str) -> Lines:
         made = super().__new__(cls, text)
-        made.html = html or f"<pre>{escape(text)}</pre>"
+        made.html = html
         return made
 
     @classmethod
-    def of(cls, pieces: Iterable[Piece]) -> Lines:
-        """What pieces say, one below the other."""
-        given = list(pieces)
-        text = "\n".join(line for piece in given for line in piece.lines())
-        return cls(text, "\n".join(filter(None, (piece.html() for piece in given))))
+    def of(cls, parts: Iterable[Part]) -> Lines:
+        """What parts say, one below the other."""
+        given = list(parts)
+        text = "\n".join(line for part in given for line in part.lines())
+        return cls(text, "\n".join(filter(None, (part.html() for part in given))))
 
     def __reduce__(self) -> tuple[type[Lines], tuple[str, str]]:
         return Lines, (str(self), self.html)

@@ -1,5 +1,6 @@
 """Tables of text, and lines as a notebook shows them."""
 
+import math
 import re
 
 import numpy as np
@@ -9,7 +10,7 @@ import bayes_dp as bdp
 from bayes_dp.planning.result import Plan, PlanRow
 from bayes_dp.propensity.falsification import Falsification, Trial
 from bayes_dp.results.posterior import Provenance
-from bayes_dp.support.text import Lines, columns
+from bayes_dp.support.text import Line, Lines, Rows, Sentences, columns, digits
 
 
 def test_columns_are_as_wide_as_their_cells():
@@ -22,12 +23,35 @@ def test_columns_are_as_wide_as_their_cells():
 
 
 def test_a_notebook_shows_lines_as_they_are():
-    text = Lines("a < b\nc")
-    assert text == "a < b\nc"
+    text = Lines.of([Line("a < b"), Line(), Sentences("", []), Line("c")])
+    assert text == "a < b\n\nc"
     assert isinstance(text, str)
-    assert text._repr_html_() == "<pre>a &lt; b\nc</pre>"
+    assert text._repr_html_() == "<p>a &lt; b</p>\n<p>c</p>"
     formatters = pytest.importorskip("IPython.core.formatters")
-    assert formatters.PlainTextFormatter()(text) == "a < b\nc"  # not 'a < b\nc' in quotes
+    assert formatters.PlainTextFormatter()(text) == "a < b\n\nc"  # and no quotes around it
+
+
+def test_parts_as_lines_and_as_html():
+    table = Rows([("a", "1"), ("<b>", "22")], ("name", "number"), "Title", "lr", indent="  ")
+    assert table.lines() == ["Title", "  name  number", "  a          1", "  <b>       22"]
+    assert table.html() == (
+        "<table>\n<caption>Title</caption>\n"
+        '<thead><tr><th scope="col">name</th><th scope="col">number</th></tr></thead>\n'
+        "<tbody>\n<tr><td>a</td><td>1</td></tr>\n<tr><td>&lt;b&gt;</td><td>22</td></tr>\n</tbody>\n</table>"
+    )
+    assert Rows([("a",)], words=("It is a.",)).lines() == ["It is a."]
+    listed = Sentences("Assumptions", ["x & y.", "z."])
+    assert listed.lines() == ["Assumptions:", "  - x & y.", "  - z."]
+    assert listed.html() == "<p>Assumptions</p>\n<ul>\n<li>x &amp; y.</li>\n<li>z.</li>\n</ul>"
+    assert Sentences("Note", ["x.", "z."], "each").lines() == ["Note: x.", "Note: z."]
+    numbered = Sentences("Notes", ["x."], "numbered")
+    assert (numbered.lines(), "<ol>" in numbered.html()) == (["Notes", "  1  x."], True)
+    assert Sentences("Assumptions", []).html() == ""
+
+
+def test_four_digits():
+    shown = [digits(value) for value in (0.0, 1.23456, 9999.4, 12345.6, 1e-9, math.inf, math.nan)]
+    assert shown == ["0", "1.235", "9999", "1.235e+04", "1e-09", "inf", "nan"]
 
 
 def row_of(text: str, name: str) -> list[str]:

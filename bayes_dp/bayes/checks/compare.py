@@ -19,7 +19,7 @@ from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.json_text import finite, json_of
 from bayes_dp.results.base import Result
 from bayes_dp.results.posterior import Posterior
-from bayes_dp.support.text import Lines, Piece, Table, digits
+from bayes_dp.support.text import Lines, Part, Rows, digits
 
 __all__ = ["LikelihoodComparison", "compare_likelihoods"]
 
@@ -67,14 +67,14 @@ class LikelihoodComparison(Result):
             )
         return rows
 
-    def _pieces(self, prob: float = 0.9) -> Iterator[Piece]:
+    def _parts(self, prob: float = 0.9) -> Iterator[Part]:
         rows = self.rows(prob)
         headings = ("likelihood", f"{100 * prob:g}% interval", "elpd", "difference", "se", "Pareto k", "check")
-        yield Table([_cells(row) for row in rows], headings, sides="llrrrrl")
+        yield Rows([_cells(row) for row in rows], headings, sides="llrrrrl")
 
     def summary(self, prob: float = 0.9) -> Lines:
         """The rows as a table of text."""
-        return Lines.of(self._pieces(prob))
+        return Lines.of(self._parts(prob))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """The rows and the checks, fit for JSON."""

@@ -36,7 +36,7 @@ from bayes_dp.data.json_text import A_LINE, A_SHARE, SENTENCES, TRUTH, Wanted, a
 from bayes_dp.results.base import Saved
 from bayes_dp.results.interop import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
-from bayes_dp.support.text import Piece, Sentences, Table, digits
+from bayes_dp.support.text import Part, Rows, Sentences, digits
 
 __all__ = ["ModelCheck", "check"]
 
@@ -84,7 +84,7 @@ class ModelCheck(Saved):
     def _tests(self) -> list[float]:
         return [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _parts(self) -> Iterator[Part]:
         rows = [
             ("scatter of the counts", f"{self.dispersion:.2f} of what it should be, p = {self.dispersion_p:.3f}"),
             ("levels of the bases", f"p = {self.rank_p:.3f} that they are spread as the layer says"),
@@ -96,7 +96,7 @@ class ModelCheck(Saved):
         if self.batches_p is not None:
             rows.insert(1, ("rows of the same base", f"p = {self.batches_p:.3f} that they are alike"))
         title = f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases"
-        yield Table(rows, caption=title, gap="   ", indent="  ")
+        yield Rows(rows, caption=title, gap="   ", indent="  ")
         yield Sentences("", self.advice)
 
     def to_dict(self) -> dict[str, Any]:

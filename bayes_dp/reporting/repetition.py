@@ -19,6 +19,9 @@ _DEFAULTS = {
     "strength": "free",
     "likelihood": "binomial",
     "method": None,
+    "chains": None,
+    "draws": None,
+    "warmup": None,
 }
 _SIMPLE = (str, int, float, bool)
 

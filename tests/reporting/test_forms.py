@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import matplotlib as mpl
@@ -17,6 +18,7 @@ from bayes_dp.checks import InputError
 from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, Section, Table, shown
 from bayes_dp.reporting.html import page, style
 from bayes_dp.reporting.markdown import markdown
+from bayes_dp.reporting.repetition import repetition
 from bayes_dp.reporting.report import Report, format_of
 from tests.reporting.conftest import LABELS, SOURCE, TITLE
 
@@ -273,6 +275,24 @@ def test_how_to_repeat_it(counts, tmp_path):
     from tests.cli.test_report import run_to_file
 
     assert run_to_file(words[1:-2], tmp_path / "again.html") == made.html
+
+
+def test_the_command_has_the_settings_of_a_sampler(sampled):
+    """Which the command line has; others of Python's are told in Python only."""
+    findings, others = sampled.findings, {"chains", "draws", "warmup", "progress"}
+    for taken, there in (
+        ({"chains": 2, "draws": 150, "warmup": 300}, True),
+        ({"chains": 2, "n_auxiliaries": 4}, False),
+    ):
+        options = {name: value for name, value in findings.options.items() if name not in others} | taken
+        codes = repetition(replace(findings, options=options), None, "counts.csv")
+        assert ("command" in codes) == there
+        assert "method='mhaar', chains=2" in codes["python"].text
+        if there:
+            words = shlex.split(codes["command"].text)
+            assert words[words.index("--method") :][:8] == [
+                "--method", "mhaar", "--chains", "2", "--draws", "150", "--warmup", "300"
+            ]  # fmt: skip
 
 
 def test_without_a_source_there_is_no_command(sampled):

@@ -42,7 +42,7 @@ class Verb(TyperCommand):
         except ValueError as error:
             from bayes_dp.checks import InputError
 
-            found = re.match(r"(\w+) must (?:be|lie) ", str(error))
+            found = re.match(r"([\w-]+) must (?:be|lie) ", str(error))
             options = [name for each in self.params for name in each.opts]
             if not isinstance(error, InputError) or found is None or f"--{found[1]}" not in options:
                 raise

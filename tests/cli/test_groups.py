@@ -26,21 +26,14 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two chains of 300 draws, which are enough for what is printed of them."""
-
-    def infer(*given, **settings):
-        return estimate(*given, **settings, chains=2, warmup=300, draws=300)
-
-    monkeypatch.setattr(estimates, "estimate", infer)
+# Enough for what is printed of them.
+SHORT = ("--chains", "2", "--draws", "300", "--warmup", "300")
 
 
-@pytest.mark.usefixtures("short")
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_groups_by_their_sums(capsys, file):
     arguments = (file, "--delta", "1e-3", "--groups", "z", "--group-form", "aggregate", "--check", "--json")
-    code, out, _ = run(capsys, *arguments)
+    code, out, _ = run(capsys, *arguments, *SHORT)
     found = json.loads(out)
     assert code == 0
     assert set(found["estimates"]) == {"epsilon", "strength", "spread"}
@@ -48,10 +41,9 @@ def test_groups_by_their_sums(capsys, file):
     assert found["check"]["likelihood"] == "aggregate"
 
 
-@pytest.mark.usefixtures("short")
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_groups_by_the_whole_model(capsys, file):
-    code, out, _ = run(capsys, file, "--delta", "1e-3", "--groups", "z")
+    code, out, _ = run(capsys, file, "--delta", "1e-3", "--groups", "z", *SHORT)
     assert code == 0
     assert "nuts, hierarchical" in out
     assert "The centres of the groups" in out
@@ -82,14 +74,18 @@ def test_the_method_chooses_the_form(capsys, file, monkeypatch, options, form):
     assert asked == [form]
 
 
-@pytest.mark.usefixtures("short")
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_groups_by_mhaar(capsys, file):
-    code, out, _ = run(capsys, file, "--delta", "1e-3", "--groups", "z", "--method", "mhaar", "--json")
+    code, out, _ = run(
+        capsys, file, "--delta", "1e-3", "--groups", "z", "--method", "mhaar", "--json", *SHORT, "--spread", "0.05"
+    )
     found = json.loads(out)
     assert code == 0
     assert found["provenance"]["method"] == "mhaar"
-    assert found["provenance"]["settings"]["likelihood"] == "aggregate"
+    settings = found["provenance"]["settings"]
+    assert settings["likelihood"] == "aggregate"
+    assert [settings[name] for name in ("chains", "draws", "warmup")] == [2, 300, 300]
+    assert set(found["estimates"]) == {"epsilon", "strength"}
 
 
 def test_check(capsys, file):

@@ -65,10 +65,7 @@ class _Finding(Saved):
     def epsilon_at(self, delta: float) -> _Finding:
         """The statement on ε at another δ, from the same data with the same settings."""
         if self.at is None:
-            raise InputError(
-                f"the method {self.provenance.method} gives no bound on epsilon at another delta, or this was read from"
-                " a file, which has not the data"
-            )
+            raise InputError(f"the method {self.provenance.method} gives no bound on epsilon at another delta")
         return self.at(delta)
 
     @abstractmethod
@@ -111,9 +108,12 @@ class _Finding(Saved):
         if found["kind"] != cls.kind:
             raise InputError(f"{name} holds {_NAMES[found['kind']]}, and not {_NAMES[cls.kind]}")
         known = {key: value for key, value in found.items() if key in {each.name for each in fields(cls)}}
-        infinite = {key: math.inf for key in ("value", "upper") if known[key] is None}
+        numbers = {
+            key: math.inf if known[key] is None else float(known[key]) for key in ("value", "upper", "confidence")
+        }
         sentences = {key: tuple(known[key]) for key in ("assumptions", "warnings")}
-        return cls(**known | infinite | sentences | {"provenance": Provenance(**found["provenance"])})
+        made = known | numbers | sentences | {"provenance": Provenance(**found["provenance"])}
+        return cls(**made, at=_without_data)
 
     def _known(self) -> str:
         known = [f"{name} = {value:g}" for name, value in self.provenance.known.items()]
@@ -181,6 +181,10 @@ class Estimate(_Finding):
             f"{self.parameter} is estimated as {digits(self.value)}{self._known()} ({self.provenance.method});"
             " this is not a lower bound"
         )
+
+
+def _without_data(delta: float) -> _Finding:
+    raise InputError("a bound that was read from a file has no data, and cannot be asked at another delta")
 
 
 _NAMES: dict[Kind, str] = {

@@ -227,8 +227,14 @@ def test_a_bound_is_read_as_what_it_is(tmp_path: Path):
 
 def test_a_bound_that_was_read_has_no_data_to_ask():
     bound = bdp.LowerBound.from_dict(audits.one_run(bdp.Guesses(100, 50, 40), 1e-5).to_dict())
-    with pytest.raises(bdp.InputError, match="read from a file, which has not the data"):
+    with pytest.raises(bdp.InputError, match="a bound that was read from a file has no data"):
         bound.epsilon_at(1e-6)
+
+
+def test_whole_numbers_in_a_file_are_floats():
+    bound = bdp.LowerBound.from_dict(audits.katz(COUNTS, 1e-2).to_dict() | {"value": 1, "upper": 2, "confidence": 0})
+    assert type(float(bound)) is float
+    assert [type(number) for number in (bound.value, bound.upper, bound.confidence)] == [float] * 3
 
 
 def test_a_bound_that_the_command_line_wrote():

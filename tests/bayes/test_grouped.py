@@ -11,7 +11,8 @@ from bayes_dp.bayes.grouped import hierarchical
 from bayes_dp.bayes.groups import Members, spread_of, sums
 from bayes_dp.bayes.likelihoods.aggregate import Aggregate
 from bayes_dp.bayes.likelihoods.counts import Counts
-from bayes_dp.bayes.nuts.grouped_model import log_normal_mass, spread_with
+from bayes_dp.bayes.nuts.cut_normal import log_normal_mass
+from bayes_dp.bayes.nuts.grouped_model import spread_with
 from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.priors import prior_of
 

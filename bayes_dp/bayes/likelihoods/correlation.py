@@ -1,6 +1,7 @@
-"""The prior of τ, the correlation of decisions within a base (Appendix B.3 of MCMC-DP-Est): Normal(0, 1e-4), cut.
+"""The prior of τ, the correlation of decisions within a base (eq. 10, Appendix B.3 of MCMC-DP-Est).
 
-Its lower end is −1/(max N − 1), below which a variance would be negative, or 0 for laws without negative correlation.
+τ ~ Normal(0, 1e-4), cut at 1 and at its lower end: −1/(max N − 1), below which a variance would be negative, or 0 for
+laws without negative correlation.
 """
 
 from __future__ import annotations

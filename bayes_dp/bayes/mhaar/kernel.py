@@ -1,4 +1,4 @@
-"""One iteration of MHAAR: three moves and their acceptance ratios, each of which leaves the joint posterior as it is.
+"""One iteration of MHAAR, with its acceptance ratios: three moves, each of which leaves the joint posterior as it is.
 
 1. `averaged_move`: Algorithm 1 of MCMC-DP-Est, or 6 where the likelihood has shared parameters. Propose θ' = (ε', s',
    shared'), judge it by likelihoods averaged over K pairs (α, β) per base, of which the first is the current one; do so
@@ -14,10 +14,6 @@ Move 1 averages over the pairs, move 3 holds their places in the layer; each is 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,21 +23,17 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import logsumexp
 
-from bayes_dp import region
 from bayes_dp.bayes.layer import edges, fold, in_layer, log_layer_area
+from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.candidates import BetaPair
 from bayes_dp.bayes.likelihoods.counts import Counts
-from bayes_dp.checks import InputError
-from bayes_dp.support.arrays import Floats
+from bayes_dp.bayes.mhaar.noise import Noise
 
-__all__ = ["Info", "Noise", "State", "Target", "advance", "init", "kernel", "noise_of_blocks"]
+__all__ = ["Info", "State", "Target", "advance", "kernel", "log_g_of"]
 
 
 _ACCEPTANCE = 0.28  # that the warm-up aims at: 0.35 is best for a Gaussian in two dimensions, less with noise
-_PROPOSALS = 8  # T, of the averaged move
 _MIRROR = 0.1  # share of the local moves that also try the image (1−α, 1−β)
-_ATTEMPTS = 500  # at a start of positive density
-_LOCAL_SCALES = np.log(0.03), np.log(3.0)  # of the local moves, in standard errors of the counts; log-uniform between
 
 
 class State(NamedTuple):
@@ -50,19 +42,6 @@ class State(NamedTuple):
     alpha: jax.Array  # (n,)
     beta: jax.Array  # (n,)
     shared: Any = np.zeros(0)  # (q,) parameters of the likelihood
-
-
-class Noise(NamedTuple):
-    """The random numbers of an iteration."""
-
-    step: jax.Array  # (T+1, 2 + q) normal: of the T proposals of the averaged move and of the shift move
-    log_chance: jax.Array  # (T+1,) logarithm of uniform: of the same
-    alpha: jax.Array  # (n, K) auxiliary pairs; column 0 is not used
-    beta: jax.Array  # (n, K)
-    race: jax.Array  # (n, K) exponential
-    walk: jax.Array  # (2, n) normal times the scale
-    mirror: jax.Array  # (n,) uniform
-    log_chance_local: jax.Array  # (n,) logarithm of uniform
 
 
 class Target(NamedTuple):
@@ -85,7 +64,9 @@ class Info(NamedTuple):
     shift: jax.Array  # () acceptance probability of the shift move
 
 
-def kernel(state: State, noise: Noise, target: Target, factors: jax.Array, likelihood: Any) -> tuple[State, Info]:
+def kernel(
+    state: State, noise: Noise, target: Target, factors: jax.Array, likelihood: BaseLikelihood
+) -> tuple[State, Info]:
     """One iteration. `factors` (2, 2 + q, 2 + q): the square roots of the covariances of the two proposals of θ."""
     state, averaged = averaged_move(state, noise, target, factors[0], likelihood)
     state, log_g = local_move(state, noise, target, likelihood)
@@ -94,7 +75,7 @@ def kernel(state: State, noise: Noise, target: Target, factors: jax.Array, likel
 
 
 def averaged_move(
-    state: State, noise: Noise, target: Target, factor: jax.Array, likelihood: Any
+    state: State, noise: Noise, target: Target, factor: jax.Array, likelihood: BaseLikelihood
 ) -> tuple[State, jax.Array]:
     """Algorithm 1: A = (ε'/ε) p(ε',s')/p(ε,s) Π_j Σ_k w'_jk/Σ_k w_jk, where w_jk = 1[(α,β)_jk ∈ R_s] (g/q)_jk/|R_s|.
 
@@ -134,7 +115,7 @@ def averaged_move(
     return state._replace(alpha=alpha, beta=beta), jnp.mean(chances)
 
 
-def local_move(state: State, noise: Noise, target: Target, likelihood: Any) -> tuple[State, jax.Array]:
+def local_move(state: State, noise: Noise, target: Target, likelihood: BaseLikelihood) -> tuple[State, jax.Array]:
     """A random walk of each pair in the signed width β − α and the share u; also returns log g of the pairs, (n,)."""
     epsilon, strength, alpha, beta, shared = state
     x, n0, y, n1 = target.counts
@@ -152,7 +133,7 @@ def local_move(state: State, noise: Noise, target: Target, likelihood: Any) -> t
     legal = (new_length > 0) & (new_alpha >= 0) & (new_alpha <= 1) & (new_beta >= 0) & (new_beta <= 1)
     new_alpha, new_beta = jnp.where(legal, new_alpha, alpha), jnp.where(legal, new_beta, beta)
     pairs = (alpha, beta), (new_alpha, new_beta)
-    log_g, new_log_g = (_log_g(likelihood, target, *pair, shared) for pair in pairs)
+    log_g, new_log_g = (log_g_of(likelihood, target, *pair, shared) for pair in pairs)
     log_ratio = new_log_g - log_g + jnp.log(jnp.where(legal, new_length, length) / length)
     accept = legal & (noise.log_chance_local < log_ratio)
     moved = state._replace(alpha=jnp.where(accept, new_alpha, alpha), beta=jnp.where(accept, new_beta, beta))
@@ -160,7 +141,7 @@ def local_move(state: State, noise: Noise, target: Target, likelihood: Any) -> t
 
 
 def shift_move(
-    state: State, log_g: jax.Array, noise: Noise, target: Target, factor: jax.Array, likelihood: Any
+    state: State, log_g: jax.Array, noise: Noise, target: Target, factor: jax.Array, likelihood: BaseLikelihood
 ) -> tuple[State, jax.Array]:
     """Propose log ε', log s' and shared', and carry every pair along its line of constant width to its share there.
 
@@ -175,7 +156,7 @@ def shift_move(
     shift = outer + share * new_length - fold(state.alpha, state.beta)[0]
     shift = jnp.where(above, -shift, shift)
     alpha, beta = (jnp.clip(rate + shift, 0.0, 1.0) for rate in (state.alpha, state.beta))
-    new_log_g = _log_g(likelihood, target, alpha, beta, shared)
+    new_log_g = log_g_of(likelihood, target, alpha, beta, shared)
     log_ratio += step[1] + jnp.sum(new_log_g - log_g + jnp.log(new_length / length))
     log_ratio = jnp.where(jnp.all(new_length > 0), log_ratio, -jnp.inf)
     state = _choose(noise.log_chance[-1] < log_ratio, State(epsilon, strength, alpha, beta, shared), state)
@@ -183,7 +164,7 @@ def shift_move(
 
 
 def _propose(
-    state: State, step: jax.Array, increase: jax.Array, target: Target, likelihood: Any
+    state: State, step: jax.Array, increase: jax.Array, target: Target, likelihood: BaseLikelihood
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """ε', s', the shared parameters', and the part of the log ratio that needs no pairs.
 
@@ -226,13 +207,12 @@ def _place(state: State, target: Target) -> tuple[jax.Array, jax.Array, jax.Arra
     return width, share, length, state.alpha + state.beta > 1
 
 
-def _log_g(likelihood: Any, target: Target, alpha: jax.Array, beta: jax.Array, shared: jax.Array) -> jax.Array:
+def log_g_of(
+    likelihood: BaseLikelihood, target: Target, alpha: jax.Array, beta: jax.Array, shared: jax.Array
+) -> jax.Array:
     """log g of one pair a base, (n,)."""
     value: jax.Array = likelihood.log_density(target.counts, alpha[:, None], beta[:, None], *shared)[:, 0]
     return value
-
-
-_log_g_of_start = jax.jit(_log_g, static_argnames="likelihood")
 
 
 @partial(jax.jit, static_argnames=("likelihood",))
@@ -244,7 +224,7 @@ def advance(
     factors: jax.Array,
     gain: jax.Array,
     iterations: int,
-    likelihood: Any,
+    likelihood: BaseLikelihood,
 ) -> tuple[State, jax.Array, State, Info]:
     """Some iterations of all chains: the last states and scales, and the states and infos of every iteration.
 
@@ -268,122 +248,3 @@ def advance(
     trace = jax.tree.map(lambda v: jnp.zeros((len(gain), *v.shape)), nothing)
     states, log_scales, (passed, infos) = lax.fori_loop(0, iterations, iterate, (states, log_scales, trace))
     return states, log_scales, passed, infos
-
-
-# Random numbers: NumPy draws Beta variates ten times as fast as JAX, and they take most of the running time. ----------
-
-
-@contextmanager
-def noise_of_blocks(
-    rngs: Sequence[np.random.Generator],
-    proposal: BetaPair,
-    dimension: int,
-    n_auxiliaries: int,
-    size: int,
-    lengths: Sequence[int],
-) -> Iterator[Iterator[Noise]]:
-    """The noise (size, chains, ...) of blocks of the given lengths; threads draw that of the next block meanwhile."""
-    pool = ThreadPoolExecutor(min(len(rngs), os.cpu_count() or 1))
-
-    def begin(length: int) -> list[Future[tuple[Floats, ...]]]:
-        return [pool.submit(_draw_noise, rng, proposal, dimension, length, n_auxiliaries) for rng in rngs]
-
-    def join(*columns: Floats) -> jax.Array:
-        whole = np.zeros((size, len(columns), *columns[0].shape[1:]))
-        for chain, column in enumerate(columns):
-            whole[: len(column), chain] = column
-        return jnp.asarray(whole)
-
-    def blocks() -> Iterator[Noise]:
-        ahead = begin(lengths[0])
-        for k in range(1, len(lengths) + 1):
-            parts = [future.result() for future in ahead]
-            ahead = begin(lengths[k]) if k < len(lengths) else []
-            yield Noise(*map(join, *parts))
-
-    try:
-        yield blocks()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _draw_noise(
-    rng: np.random.Generator, proposal: BetaPair, dimension: int, length: int, n_auxiliaries: int
-) -> tuple[Floats, ...]:
-    """The fields of `Noise` for one chain, each (length, ...)."""
-    n = len(proposal.a0)
-    scales = np.exp(rng.uniform(*_LOCAL_SCALES, (length, 1, n)))
-    return (
-        rng.standard_normal((length, _PROPOSALS + 1, dimension)),
-        -rng.standard_exponential((length, _PROPOSALS + 1)),
-        *proposal.draw(rng, length, n_auxiliaries),
-        rng.standard_exponential((length, n, n_auxiliaries)),
-        rng.standard_normal((length, 2, n)) * scales,
-        rng.random((length, n)),
-        -rng.standard_exponential((length, n)),
-    )
-
-
-# Start ----------------------------------------------------------------------------------------------------------------
-
-
-def init(rng: np.random.Generator, target: Target, posterior: BetaPair, likelihood: Any) -> State:
-    """An over-dispersed start of positive density.
-
-    The pairs come from their law given the counts alone, `posterior`; ε is above many of their levels and s below all
-    of their strengths, as far as the supports allow; pairs that are then not in the layer are moved into it along the
-    line of constant width. Pairs at which the counts are impossible are drawn again, or their images (1−α, 1−β), and
-    now and then the shared parameters.
-    """
-    delta, (epsilon_ends, strength_ends) = float(target.delta), np.asarray(target.bounds)
-    for _ in range(100):
-        alpha, beta = (pairs[0, :, 0] for pairs in posterior.draw(rng, 1, 1))
-        level = np.quantile(np.minimum(region.level(alpha, beta, delta), 50.0), rng.uniform(0.5, 1.0))
-        epsilon = _within(rng, (level + 0.1) * np.exp(rng.uniform(0.0, 0.7)), *epsilon_ends)
-        level = np.min(region.strength_level(alpha, beta, epsilon, delta))
-        strength = _within(rng, level * rng.uniform(0.0, 1.0), *strength_ends)
-        if np.isfinite(float(target.log_prior(epsilon, strength))):
-            break
-    else:
-        raise InputError(
-            f"the priors must be positive where a chain may start, such as at ε = {epsilon}, s = {strength}"
-        )
-    alpha, beta = _into_layer(rng, alpha, beta, epsilon, delta, strength)
-    for attempt in range(_ATTEMPTS):
-        if attempt % 5 == 0:
-            shared = likelihood.start(rng, target.counts)
-        possible = np.isfinite(_log_g_of_start(likelihood, target, alpha, beta, shared))
-        if possible.all():
-            return State(*map(jnp.asarray, (epsilon, strength, alpha, beta, shared)))
-        mirrored = rng.random(len(alpha)) < 0.5  # before the move, as 1 − α rounds a small α off
-        first, second = (np.where(mirrored, 1 - pairs[0, :, 0], pairs[0, :, 0]) for pairs in posterior.draw(rng, 1, 1))
-        new = _into_layer(rng, first, second, epsilon, delta, strength)
-        alpha, beta = (np.where(possible, old, other) for old, other in zip((alpha, beta), new, strict=True))
-    raise InputError(
-        f"no chain may start: no rates and parameters were found at which the likelihood {likelihood.name} gives"
-        f" counts[{np.argmin(possible)}] a positive, finite density"
-    )
-
-
-def _within(rng: np.random.Generator, value: float, low: float, high: float) -> float:
-    """`value` if it is inside (low, high), otherwise a point near the end that it is beyond."""
-    if low < value < high:
-        return value
-    room = min(high - low, 1.0) * rng.uniform(0.0, 0.5)
-    return low + room if value <= low else high - room
-
-
-def _into_layer(
-    rng: np.random.Generator, alpha: Floats, beta: Floats, epsilon: float, delta: float, strength: float
-) -> tuple[Floats, Floats]:
-    """(α, β) where it is in R_s(ε, δ), elsewhere points of it of about the same widths."""
-    inside = region.in_layer(alpha, beta, epsilon, delta, strength)
-    # A line of width 1 − sδ or more misses the layer, and at δ = 0 so does one of width 1.
-    width = np.minimum(np.abs(alpha - beta), min(1 - 0.5 * (1 + strength) * delta, 1 - 1e-12))
-    outer = np.maximum(0.0, 1 - delta - width) * region.corner(epsilon, 0.0)
-    inner = (1 - strength * delta - width) * region.corner(strength * epsilon, 0.0)
-    low = outer + rng.uniform(0.05, 0.95, len(width)) * (inner - outer)
-    above = alpha + beta > 1
-    less, more = np.where(above, 1 - low - width, low), np.where(above, 1 - low, low + width)
-    moved = np.where(alpha <= beta, less, more), np.where(alpha <= beta, more, less)
-    return np.where(inside, alpha, moved[0]), np.where(inside, beta, moved[1])

@@ -20,7 +20,9 @@ from bayes_dp.bayes.convergence import Failure, convergence, warn
 from bayes_dp.bayes.likelihoods.candidates import AUXILIARIES, Auxiliaries
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.mhaar.adaptation import Covariance, plan
-from bayes_dp.bayes.mhaar.kernel import Info, State, Target, advance, init, noise_of_blocks
+from bayes_dp.bayes.mhaar.kernel import Info, State, Target, advance
+from bayes_dp.bayes.mhaar.noise import noise_of_blocks
+from bayes_dp.bayes.mhaar.start import start
 from bayes_dp.bayes.precision import double, doubled
 from bayes_dp.bayes.question import Question, Strength, ask, needs_area
 from bayes_dp.bayes.sampled import SampledPosterior
@@ -224,7 +226,7 @@ def _run(question: Question, settings: Settings) -> Chains:
     )
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.chains)
     rngs = [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]  # NumPy's fastest
-    starts = [init(rng, target, likelihood.proposal(columns, "posterior")[0], likelihood) for rng in rngs]
+    starts = [start(rng, target, likelihood.proposal(columns, "posterior")[0], likelihood) for rng in rngs]
     states = jax.tree.map(lambda *values: jnp.stack(values), *starts)
     # Of the averaged move's proposal of (log ε, s) and the shift move's of (log ε, log s).
     others = [_SHARED_VARIANCE] * len(likelihood.shared)

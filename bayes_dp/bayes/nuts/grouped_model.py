@@ -5,9 +5,8 @@ With κ the spread within groups,
 
     c_g ~ Unif(R_s(ε, δ)),   (α_gj, β_gj) ~ Normal(c_g, κ² I) cut to R(ε, δ),   κ ~ HalfNormal(0.1) or known.
 
-The cut law has a norm Z(c_g, κ, ε, δ), the normal probability of R(ε, δ), which is an integral over one rate of the
-difference of two normal distribution functions of the other. As κ → 0 a group is one base with the sums of its counts;
-as κ → 0 in groups of one the model is the ungrouped one.
+The cut law has a norm Z(c_g, κ, ε, δ) (`cut_normal.py`). As κ → 0 a group is one base with the sums of its counts; as
+κ → 0 in groups of one the model is the ungrouped one.
 
 The four images of a layer's quadrilateral are images of a whole group: the centre is folded, the members with it, and
 the group's density is the sum over the four. A member's coordinates are centred where its counts and its group's centre
@@ -34,13 +33,12 @@ from bayes_dp.bayes.groups import Members
 from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods.binomial import BINOMIAL
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
+from bayes_dp.bayes.nuts.cut_normal import log_normal_mass
 from bayes_dp.bayes.nuts.strength import strength_with
 
-__all__ = ["grouped_model", "log_normal_mass", "spread_with"]
+__all__ = ["grouped_model", "spread_with"]
 
-_ORDER = 32  # Gauss-Legendre nodes a panel of the norm Z
 _SPREAD_SCALE = 0.02  # of κ below which its coordinate is logarithmic
-_REACH = 8.5  # standard deviations beyond which the normal law is left out
 
 
 def grouped_model(members: Members, delta: Array, prior_epsilon: Any, strength: Any, spread: Any, g: int) -> None:
@@ -94,33 +92,6 @@ def spread_with(prior: Any) -> jax.Array:
     spread = jnp.maximum(spread, np.finfo(np.float64).tiny)  # against rounding
     numpyro.factor("spread_prior", prior.log_prob(spread) + log_slope)
     return jnp.asarray(numpyro.deterministic("spread", spread))
-
-
-def boundary(rate: Array, epsilon: Array, delta: Array | float) -> jax.Array:
-    """f(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)), the lower boundary of R(ε, δ)."""
-    rest = 1 - delta
-    return jnp.maximum(0.0, jnp.maximum(rest - jnp.exp(epsilon) * rate, jnp.exp(-epsilon) * (rest - rate)))
-
-
-def log_normal_mass(low: Array, high: Array, spread: Array, epsilon: Array, delta: Array | float) -> jax.Array:
-    """log Z: of the probability of R(ε, δ) under Normal((low, high), κ² I), for low and high of shape (G,).
-
-    ∫ φ((b − high)/κ)/κ [Φ((1 − f(1−b) − low)/κ) − Φ((f(b) − low)/κ)] db over [0, 1], by Gauss-Legendre panels between
-    the kinks of f within reach of the normal law.
-    """
-    x, w = np.polynomial.legendre.leggauss(_ORDER)
-    corner = (1 - delta) * jnp.exp(-epsilon) / (1 + jnp.exp(-epsilon))
-    inner = jnp.stack([jnp.asarray(value) for value in (0.0, delta, corner)])
-    kinks = jnp.sort(jnp.concatenate([inner, jnp.array([0.5]), 1 - inner]))
-    low, high = jnp.asarray(low)[:, None, None], jnp.asarray(high)[:, None, None]
-    ends = jnp.clip(kinks[None, :, None], high - _REACH * spread, high + _REACH * spread)
-    start, length = ends[:, :-1], jnp.diff(ends, axis=1)
-    b = start + length * (x + 1) / 2
-    density = norm.pdf(b, high, spread)
-    inside = norm.cdf((1 - boundary(1 - b, epsilon, delta) - low) / spread) - norm.cdf(
-        (boundary(b, epsilon, delta) - low) / spread
-    )
-    return jnp.log(jnp.sum(density * inside * length * (w / 2), axis=(1, 2)))
 
 
 def _folded_with(total: Counts, group: jax.Array, counts: Counts) -> tuple[jax.Array, ...]:

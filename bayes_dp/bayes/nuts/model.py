@@ -5,9 +5,8 @@
 `observe_counts` adds to a model the error rates of all bases and what their counts say, given ε and s. These may be any
 function of the model's other parameters, and s one number for each base. All of a model's coordinates are unconstrained
 and its density is continuous and mostly smooth in them: a base is folded into one quadrilateral of the layer, with the
-sum of g over its four images, and has coordinates there that move with (ε, s) (`coordinates.py`), or with the ridge of
-the bivariate normal law (`normal_coordinates.py`). That of Kupper and Haseman has kinks, since the bounds of its τ
-depend on the rates.
+sum of g over its four images, and has coordinates there that move with (ε, s) (`bayes/coordinates.py`), unless the
+likelihood has others. That of Kupper and Haseman has kinks, since the bounds of its τ depend on the rates.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from bayes_dp.bayes.likelihoods.kupper_haseman import KUPPER_HASEMAN
 from bayes_dp.bayes.mhaar import adaptation
 from bayes_dp.bayes.mhaar import kernel as mhaar_kernel
 from bayes_dp.bayes.mhaar import posterior as module
-from bayes_dp.bayes.mhaar.kernel import Noise, State, Target
+from bayes_dp.bayes.mhaar.kernel import State, Target
+from bayes_dp.bayes.mhaar.noise import Noise
 from bayes_dp.bayes.mhaar.posterior import mhaar
 from tests import twins
 

@@ -65,7 +65,7 @@ __all__ = [
     "p_value",
 ]
 
-Method = Literal["best", "binomial", "f_dp", "exact"]
+Formula = Literal["best", "binomial", "f_dp", "exact"]
 
 _METHODS = ("best", "binomial", "f_dp", "exact")
 _PRECISION = 1e-14  # of a lower bound; of the order of the rounding errors of a p-value
@@ -259,7 +259,7 @@ def one_run(
     delta: float,
     *,
     confidence: float = 0.95,
-    method: Method = "best",
+    method: Formula = "best",
     choice: NumberOfGuesses | int | None = None,
     sides: Sides = "both",
     seed: int = 0,

@@ -13,7 +13,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
-    Choice,
+    ChoiceRule,
     Confidence,
     Counts,
     Delta,
@@ -89,7 +89,7 @@ class OneRunMethod(StrEnum):
     exact = "exact"
 
 
-class Family(StrEnum):
+class FDpFamily(StrEnum):
     gaussian = "gaussian"
     laplace = "laplace"
     approx = "approx"
@@ -113,7 +113,7 @@ OfOneRun = Annotated[
 ]
 DeltaIfAny = Annotated[float | None, number("D", "Bound ε at this δ; otherwise the family's parameter.")]
 DeltaOrZero = Annotated[float, number("D", "The δ of (ε, δ)-DP.")]
-OfFamily = Annotated[Family, one_of(Family, "The family of trade-off functions that the training belongs to.")]
+OfFamily = Annotated[FDpFamily, one_of(FDpFamily, "The family of trade-off functions that the training belongs to.")]
 Tau = Annotated[float, number("T", "Slack for simulated absence (observational audits).", panel=EXPERT)]
 Baseline = Annotated[
     str | None,
@@ -182,7 +182,7 @@ def f_dp(
     file: Scores,
     delta: DeltaIfAny = None,
     guesses: Numbers = None,
-    family: OfFamily = Family.gaussian,
+    family: OfFamily = FDpFamily.gaussian,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
@@ -283,7 +283,7 @@ def intervals(
 def _audited(
     file: str,
     numbers: str | None,
-    choice: Choice | None,
+    choice: ChoiceRule | None,
     sides: Sides,
     seed: int,
     confidence: float,

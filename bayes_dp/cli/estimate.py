@@ -22,11 +22,11 @@ from bayes_dp.cli.options import (
     Counts,
     Delta,
     Draws,
+    EstimateMethod,
     Examples,
     HowCounted,
     LikelihoodOfCounts,
     Limit,
-    Method,
     MethodOfPosterior,
     NoControl,
     PriorEpsilon,
@@ -86,7 +86,7 @@ class GroupForm(StrEnum):
     aggregate = "aggregate"
 
 
-_SAMPLER = {GroupForm.hierarchical: Method.nuts, GroupForm.aggregate: Method.mhaar}
+_SAMPLER = {GroupForm.hierarchical: EstimateMethod.nuts, GroupForm.aggregate: EstimateMethod.mhaar}
 
 Groups = Annotated[
     str | None,
@@ -223,7 +223,7 @@ def demo(
     return 0
 
 
-def _form(groups: str | None, form: GroupForm | None, spread: Any, method: Method | None) -> GroupForm | None:
+def _form(groups: str | None, form: GroupForm | None, spread: Any, method: EstimateMethod | None) -> GroupForm | None:
     """The form of the groups, by default the one that the method samples; None without groups."""
     from bayes_dp.checks import InputError
 
@@ -232,10 +232,10 @@ def _form(groups: str | None, form: GroupForm | None, spread: Any, method: Metho
             if given is not None:
                 raise InputError(f"{option} needs --groups COLUMN, the column that says which bases are dependent")
         return None
-    if method is Method.exact:
+    if method is EstimateMethod.exact:
         raise InputError("--groups is sampled, by --method nuts or mhaar, and --method exact does not sample")
     if form is None:
-        return GroupForm.aggregate if method is Method.mhaar else GroupForm.hierarchical
+        return GroupForm.aggregate if method is EstimateMethod.mhaar else GroupForm.hierarchical
     if method not in (None, _SAMPLER[form]):
         raise InputError(
             f"--group-form {form.value} is sampled by --method {_SAMPLER[form].value}, not by --method {method.value};"

@@ -44,7 +44,7 @@ Exit codes:
   0 done, 2 bad input (one line on standard error says what is wrong)"""
 
 
-class Method(StrEnum):
+class AttackMethod(StrEnum):
     fast = "fast"
     held_out = "held-out"
     shadows = "shadows"
@@ -61,9 +61,9 @@ TargetFpr = Annotated[
 ]
 Name = Annotated[str | None, text("NAME", "Which table, where an .npz file has several.")]
 MethodOfAttack = Annotated[
-    Method,
+    AttackMethod,
     one_of(
-        Method,
+        AttackMethod,
         "Which runs the attack learns from. fast: for each run all others, so that the errors are correlated (design"
         " cross_fed). held-out: a part of the runs, which is not counted. shadows: the runs of another file.",
     ),
@@ -95,7 +95,7 @@ def measure(
     file: Losses,
     target_fpr: TargetFpr,
     name: Name = None,
-    method: MethodOfAttack = Method.fast,
+    method: MethodOfAttack = AttackMethod.fast,
     as_json: AsJson = False,
     out: Out = None,
     shadows: Shadows = None,
@@ -113,12 +113,12 @@ def measure(
     suffix = None if out is None else os.path.splitext(out)[1].lower()
     if suffix not in (None, ".csv", ".json"):
         raise InputError(f"--out must end in .json or .csv, not {show(out)}")
-    if (shadows is not None) != (method is Method.shadows):
+    if (shadows is not None) != (method is AttackMethod.shadows):
         raise InputError("--shadows FILE and --method shadows need each other")
-    if len(target_fpr) > 1 and method is not Method.held_out:
+    if len(target_fpr) > 1 and method is not AttackMethod.held_out:
         raise InputError("--target-fpr may be given several times with --method held-out only, which chooses one")
     held_out = {key: value for key, value in (("fraction", fraction), ("seed", seed)) if value is not None}
-    if held_out and method is not Method.held_out:
+    if held_out and method is not AttackMethod.held_out:
         raise InputError(f"--{next(iter(held_out))} is for --method held-out")
 
     from bayes_dp.data.files import check_writable
@@ -152,12 +152,12 @@ def measure(
 
 
 def _counted(
-    table: LossTable, targets: list[float], method: Method, others: LossTable | None, held_out: dict[str, Any]
+    table: LossTable, targets: list[float], method: AttackMethod, others: LossTable | None, held_out: dict[str, Any]
 ) -> tuple[ErrorCounts, list[str]]:
     """The counts, and what to say about them."""
     from bayes_dp.attacks import lira
 
-    if method is Method.fast:
+    if method is AttackMethod.fast:
         return lira.measure_fast(table, targets[0]), []
     if others is not None:
         return lira.measure(table, targets[0], others), []

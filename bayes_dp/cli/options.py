@@ -24,13 +24,14 @@ __all__ = [
     "Baseline",
     "Categories",
     "Chains",
-    "Choice",
+    "ChoiceRule",
     "Confidence",
     "ControlFile",
     "Counts",
     "Delta",
     "Design",
     "Draws",
+    "EstimateMethod",
     "Examples",
     "FailAbove",
     "FeatureColumns",
@@ -41,7 +42,6 @@ __all__ = [
     "Likelihood",
     "LikelihoodOfCounts",
     "Limit",
-    "Method",
     "MethodOfPosterior",
     "NoControl",
     "Numbers",
@@ -186,7 +186,7 @@ Likelihood = StrEnum("Likelihood", list(LIKELIHOODS))  # type: ignore[misc]  # t
 DEFAULT_LIKELIHOOD = Likelihood("binomial")
 
 
-class Method(StrEnum):
+class EstimateMethod(StrEnum):
     exact = "exact"
     mhaar = "mhaar"
     nuts = "nuts"
@@ -220,9 +220,9 @@ LikelihoodOfCounts = Annotated[
     ),
 ]
 MethodOfPosterior = Annotated[
-    Method | None,
+    EstimateMethod | None,
     one_of(
-        Method,
+        EstimateMethod,
         "exact integrates numerically, and is the default for the binomial likelihood; mhaar samples by Markov chain"
         " Monte Carlo, and is that for the others; nuts does so by Hamiltonian Monte Carlo.",
         panel=EXPERT,
@@ -267,13 +267,13 @@ Seed = Annotated[int, whole("N", "Seed of all that is drawn: the same seed, the 
 Jobs = Annotated[int, whole("N", "Processes to share the work; -1 for all.", panel=EXPERT)]
 
 
-def is_sampled(likelihood: Likelihood, method: Method | None = None) -> bool:
+def is_sampled(likelihood: Likelihood, method: EstimateMethod | None = None) -> bool:
     """Whether the posterior of bases that are not grouped is sampled."""
-    return method not in (None, Method.exact) or not LIKELIHOODS[likelihood.value].closed_form
+    return method not in (None, EstimateMethod.exact) or not LIKELIHOODS[likelihood.value].closed_form
 
 
 def of_sampler(
-    likelihoods: Iterable[Likelihood], method: Method | None = None, **settings: int | None
+    likelihoods: Iterable[Likelihood], method: EstimateMethod | None = None, **settings: int | None
 ) -> dict[str, Any]:
     """The settings of a sampler that are given; refused where the posteriors of all these likelihoods are exact."""
     from bayes_dp.checks import InputError
@@ -325,7 +325,9 @@ class Sides(StrEnum):
     members = "members"
 
 
-Choice = StrEnum("Choice", ["fixed", "bonferroni", "split", "uncorrected"])  # "split" is a method of str, so no class
+ChoiceRule = StrEnum(
+    "ChoiceRule", ["fixed", "bonferroni", "split", "uncorrected"]
+)  # "split" is a method of str, so no class
 
 Confidence = Annotated[float, number("P", "With which a bound holds, over repetitions of the audit.")]
 Numbers = Annotated[
@@ -337,9 +339,9 @@ Numbers = Annotated[
     ),
 ]
 How = Annotated[
-    Choice | None,
+    ChoiceRule | None,
     one_of(
-        Choice,
+        ChoiceRule,
         "How the number is chosen: fixed in advance (of one number the default), the best with a correction for"
         " looking at all (bonferroni, of several the default), on one half of the examples (split), or the best"
         " without a correction, which is marked as not valid.",
@@ -349,7 +351,7 @@ How = Annotated[
 Side = Annotated[Sides, one_of(Sides, "Guess members and non-members, or members only.", panel=EXPERT)]
 
 
-def chosen(numbers: str | None, choice: Choice | None, seed: int) -> Any:
+def chosen(numbers: str | None, choice: ChoiceRule | None, seed: int) -> Any:
     """The choice of the number of guesses, from the options."""
     from bayes_dp.attacks import scores
     from bayes_dp.checks import InputError, show
@@ -361,14 +363,14 @@ def chosen(numbers: str | None, choice: Choice | None, seed: int) -> Any:
         except ValueError:
             raise InputError(f"--guesses must be whole numbers separated by commas, not {show(numbers)}") from None
     if choice is None:
-        choice = Choice.fixed if given is not None and len(given) == 1 else Choice.bonferroni
-    if choice is Choice.fixed:
+        choice = ChoiceRule.fixed if given is not None and len(given) == 1 else ChoiceRule.bonferroni
+    if choice is ChoiceRule.fixed:
         if given is None or len(given) != 1:
             raise InputError("--choice fixed needs one number of --guesses")
         return scores.Fixed(given[0])
-    if choice is Choice.split:
+    if choice is ChoiceRule.split:
         return scores.Split(given, seed=seed)
-    return scores.Bonferroni(given) if choice is Choice.bonferroni else scores.Uncorrected(given)
+    return scores.Bonferroni(given) if choice is ChoiceRule.bonferroni else scores.Uncorrected(given)
 
 
 # -- what audits of counts are given beside them -----------------------------------------------------------------------

@@ -79,7 +79,7 @@ class Form(StrEnum):
     compositional = "compositional"
 
 
-class Family(StrEnum):
+class ZeroRunFamily(StrEnum):
     approx = "approx"
     gaussian = "gaussian"
 
@@ -97,7 +97,7 @@ class Ranking(StrEnum):
 DeltaIfAny = Annotated[
     float | None, number("D", "Bound ε at this δ; by default 0, and for --family gaussian μ is bounded.")
 ]
-OfFamily = Annotated[Family, one_of(Family, "(ε, δ)-DP, or Gaussian DP.")]
+OfFamily = Annotated[ZeroRunFamily, one_of(ZeroRunFamily, "(ε, δ)-DP, or Gaussian DP.")]
 FormOfBound = Annotated[
     Form | None,
     one_of(Form, "Of the bound; by default untampered for ε at δ = 0, and tampered for all else.", panel=EXPERT),
@@ -172,7 +172,7 @@ Checkpoint = Annotated[
 def zero_run(
     file: Scores,
     delta: DeltaIfAny = None,
-    family: OfFamily = Family.approx,
+    family: OfFamily = ZeroRunFamily.approx,
     guesses: Numbers = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,

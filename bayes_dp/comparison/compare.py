@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bayes_dp.audits.base import Finding as Bound
-from bayes_dp.audits.base import Inputs as AuditInputs
-from bayes_dp.audits.base import Scope
+from bayes_dp.audits.base import Inputs, Scope
 from bayes_dp.audits.registry import audits
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.priors import prior_of
@@ -26,7 +25,7 @@ from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.posterior import Posterior
 
-__all__ = ["Comparison", "ComparisonRow", "Inputs", "Method", "compare", "methods", "register", "tabulate"]
+__all__ = ["Comparison", "ComparisonRow", "Method", "MethodInputs", "compare", "methods", "register", "tabulate"]
 
 Finding = Bound | Posterior
 
@@ -38,7 +37,7 @@ _LOW_END = (
 
 
 @dataclass(frozen=True)
-class Inputs(AuditInputs):
+class MethodInputs(Inputs):
     """What a method is given besides the counts: what an audit is, and what a posterior needs."""
 
     prior_epsilon: Any = None
@@ -51,11 +50,11 @@ class Method:
     """A method of the table: `run` answers from counts; `refuse` gives the reason where it does not apply, or ""."""
 
     name: str
-    run: Callable[[ErrorCounts, Inputs], Finding]
+    run: Callable[[ErrorCounts, MethodInputs], Finding]
     designs: tuple[str, ...]
     why: str = ""  # why it is not for the other designs
     scope: Scope = "both"
-    refuse: Callable[[ErrorCounts, Inputs], str] = lambda counts, inputs: ""
+    refuse: Callable[[ErrorCounts, MethodInputs], str] = lambda counts, inputs: ""
 
 
 _REGISTRY: dict[str, Method] = {}
@@ -127,7 +126,7 @@ def compare(
         raise InputError(f"baseline must be ErrorCounts, not {type(baseline).__name__}")
     if scores is not None and (not isinstance(scores, GuessTable) or scores.propensity is None):
         raise InputError("scores must be a GuessTable with propensities")
-    inputs = Inputs(
+    inputs = MethodInputs(
         delta=one_number("delta", delta, 0.0, 1.0, high_open=True),
         confidence=one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True),
         overlap=None if overlap is None else one_number("overlap", overlap, 0.0, 0.5, low_open=True),
@@ -159,7 +158,7 @@ def compare(
 
 def tabulate(
     counts: ErrorCounts,
-    inputs: Inputs,
+    inputs: MethodInputs,
     *,
     posteriors: Mapping[str, Posterior],
     wanted: Sequence[Method] | None = None,
@@ -188,7 +187,7 @@ def _wanted(names: Iterable[str] | None) -> list[Method]:
     return [_REGISTRY[name] for name in wanted]
 
 
-def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: Inputs) -> None:
+def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: MethodInputs) -> None:
     if not isinstance(name, str):
         raise InputError(f"the names of posteriors must be text, not {show(name)}")
     if not isinstance(post, Posterior):
@@ -204,7 +203,7 @@ def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: In
         raise InputError(f"posteriors[{show(name)}] is that of other counts")
 
 
-def _rows(method: Method, counts: ErrorCounts, inputs: Inputs, per_base: bool) -> list[ComparisonRow]:
+def _rows(method: Method, counts: ErrorCounts, inputs: MethodInputs, per_base: bool) -> list[ComparisonRow]:
     if counts.design not in method.designs:
         return [_refused(method, _ALL, f'It is not for the design "{counts.design}": {method.why}')]
     n = len(counts)
@@ -228,7 +227,7 @@ def _refused(method: Method, base: str, reason: str) -> ComparisonRow:
     return ComparisonRow(method.name, base, "refused", "epsilon", None, None, None, None, False, reason, ())
 
 
-def _row(name: str, base: str, found: Finding, inputs: Inputs) -> ComparisonRow:
+def _row(name: str, base: str, found: Finding, inputs: MethodInputs) -> ComparisonRow:
     if isinstance(found, Posterior):
         low, high = found.interval(inputs.probability)
         reason = " ".join(filter(None, (found.caution, *found.warnings)))
@@ -257,8 +256,8 @@ def _finite(value: float | None) -> float | None:
 # The methods ----------------------------------------------------------------------------------------------------------
 
 
-def _posterior(strength: Any) -> Callable[[ErrorCounts, Inputs], Posterior]:
-    def run(counts: ErrorCounts, inputs: Inputs) -> Posterior:
+def _posterior(strength: Any) -> Callable[[ErrorCounts, MethodInputs], Posterior]:
+    def run(counts: ErrorCounts, inputs: MethodInputs) -> Posterior:
         return inputs.estimate(
             counts,
             inputs.delta,

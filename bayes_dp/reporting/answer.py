@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
-from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, Section, Table, shown
+from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.tradeoff import approx_dp
 
@@ -169,7 +169,7 @@ def _data(found: Findings, figures: Mapping[str, Figure], source: str | None) ->
     yield _bases(found)
 
 
-def _bases(found: Findings) -> Table:
+def _bases(found: Findings) -> ReportTable:
     counts = found.counts
     names = counts.base or tuple(map(str, range(len(counts))))
     rows = []
@@ -179,7 +179,7 @@ def _bases(found: Findings) -> Table:
         misses = f"{counts.false_negatives[i]} of {counts.positives[i]}"
         rows.append((shown(label), errors, misses))
     rest = f" The first {_MOST} of {len(names)} are here; the JSON form of this report has all." * (len(names) > _MOST)
-    return Table(
+    return ReportTable(
         "bases",
         "The attack on each base: how many non-members it took for members, and how many members for non-members."
         + rest,
@@ -204,7 +204,7 @@ def _posterior(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece
         cells = [f"{value:.3g}" if math.isfinite(value) else "not known" for value in numbers]
         intervals = (f"{row[a]:.3g} to {row[b]:.3g}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
         rows.append((shown(label(row["parameter"], short=False)), *cells, *intervals))
-    yield Table(
+    yield ReportTable(
         "parameters",
         f"The posterior at δ = {found.delta:g}. The first interval leaves equal probability on both sides, the other is"
         " the shortest.",
@@ -218,7 +218,7 @@ def _posterior(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece
             " on a training that gives little away, or from bad attacks on one that gives away more."
         )
     ends = {"lower end": low, "median": post.median, "upper end": high}
-    yield Table(
+    yield ReportTable(
         "meaning",
         f"What such values of ε mean, at δ = {found.delta:g}: the largest share of the members that any attack can"
         " find, by the share of the non-members that it may falsely accuse.",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Code", "Document", "Figure", "Items", "Paragraph", "Piece", "Section", "Table", "shown"]
+__all__ = ["Code", "Document", "Figure", "Items", "Paragraph", "Piece", "ReportTable", "Section", "shown"]
 
 # What no line of text should hold: control characters, line ends, marks that turn the direction of the text, and halves
 # of characters, which UTF-8 cannot write.
@@ -34,7 +34,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table; the first cell of a row is its heading."""
 
     name: str  # unique in the document
@@ -62,7 +62,7 @@ class Code:
     text: str
 
 
-Piece = Paragraph | Items | Table | Figure | Code
+Piece = Paragraph | Items | ReportTable | Figure | Code
 
 
 @dataclass(frozen=True)

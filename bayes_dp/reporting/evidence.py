@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from bayes_dp.comparison.table import ComparisonRow
 from bayes_dp.plots.style import label
-from bayes_dp.reporting.document import Code, Figure, Items, Paragraph, Piece, Section, Table, shown
+from bayes_dp.reporting.document import Code, Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
 
 __all__ = ["evidence"]
@@ -57,7 +57,7 @@ def _sensitivity(found: Findings) -> Iterator[Piece]:
                 f"{v.median:.3g}" if known else "not known",
             )
         )
-    yield Table(
+    yield ReportTable(
         "variations",
         f"ε at δ = {found.delta:g} if one thing is changed.",
         ("changed", "what that means", f"{share} interval", "median"),
@@ -100,7 +100,7 @@ def _methods(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece]:
         valid = "yes" if row.valid else f"no, see note {notes[row.reason]}"
         level = "" if row.level is None else f"{100 * row.level:g}%"
         cells.append((row.method, _KINDS[row.kind], _statement(row), level, valid, numbers))
-    yield Table(
+    yield ReportTable(
         "comparison",
         f"All methods for these counts, at δ = {comparison.delta:g}. The notes are below.",
         ("method", "kind", "ε", "probability or confidence", "valid", "notes"),
@@ -158,7 +158,7 @@ def _check(found: Findings) -> Iterator[Piece]:
         rows.append(
             ("rows of the same base", "", f"{check.batches_p:.3g}", "whether rows that should be alike are alike")
         )
-    yield Table(
+    yield ReportTable(
         "checks", "Checks of the model against the counts.", ("check", "found", "p", "what it looks for"), tuple(rows)
     )
     yield Paragraph("What follows from them:")
@@ -188,7 +188,7 @@ def _computation(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Pie
             )
             for name in names
         )
-        yield Table(
+        yield ReportTable(
             "chains",
             "Agreement of the chains, and what their draws are worth.",
             ("parameter", "R-hat", "effective draws, middle", "effective draws, tails"),
@@ -294,7 +294,7 @@ def _repeat(found: Findings, repeated: Mapping[str, Code]) -> Iterator[Piece]:
         *((f"prior of {label(name)}", prior) for name, prior in provenance.priors.items()),
         *((name, str(value)) for name, value in provenance.settings.items() if name != "seed"),
     ]
-    yield Table(
+    yield ReportTable(
         "settings",
         "What the numbers come from.",
         ("setting", "value"),

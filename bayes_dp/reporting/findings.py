@@ -9,7 +9,7 @@ from typing import Any
 from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
-from bayes_dp.comparison.compare import Inputs, tabulate
+from bayes_dp.comparison.compare import MethodInputs, tabulate
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
 from bayes_dp.data.counts import ErrorCounts
@@ -93,7 +93,7 @@ def find(
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
     plain = post.question.likelihood.closed_form and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
-    inputs = Inputs(delta, (1 + prob) / 2, estimate=estimates, **priors)
+    inputs = MethodInputs(delta, (1 + prob) / 2, estimate=estimates, **priors)
     comparison = tabulate(counts, inputs, posteriors=others)
     verdict = None
     if limit is not None:

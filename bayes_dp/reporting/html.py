@@ -7,7 +7,7 @@ from html import escape
 from importlib import resources
 
 from bayes_dp import __version__
-from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, Section, Table
+from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, ReportTable, Section
 
 __all__ = ["page", "style"]
 
@@ -84,7 +84,7 @@ def _(piece: Items) -> str:
 
 
 @_written.register
-def _(piece: Table) -> str:
+def _(piece: ReportTable) -> str:
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in piece.headings)
     rows = "\n".join(
         f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in rest) + "</tr>"

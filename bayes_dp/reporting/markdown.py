@@ -8,7 +8,7 @@ import re
 from functools import singledispatch
 
 from bayes_dp import __version__
-from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, Table
+from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, ReportTable
 
 __all__ = ["markdown"]
 
@@ -54,7 +54,7 @@ def _(piece: Items) -> str:
 
 
 @_written.register
-def _(piece: Table) -> str:
+def _(piece: ReportTable) -> str:
     lines = [piece.headings, ("---",) * len(piece.headings), *(tuple(map(_text, row)) for row in piece.rows)]
     return f"{_text(piece.caption)}\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

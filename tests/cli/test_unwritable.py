@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import cli, planning, propensity
+from bayes_dp import cli, propensity
 from bayes_dp.attacks import lira
 from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.comparison import compare as comparison
-from bayes_dp.reporting.report import report as assembled
+from bayes_dp.planning import plan as planning
+from bayes_dp.reporting import report as assembled
 from tests.cli.conftest import refused
 
 RNG = np.random.default_rng(0)

@@ -14,14 +14,14 @@ from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.exact.posterior import ExactPosterior
 from bayes_dp.bayes.priors import describe, parse
 from bayes_dp.checks import InputError
-from bayes_dp.reporting.document import Items, Paragraph, Table
+from bayes_dp.reporting.document import Items, Paragraph, ReportTable
 from bayes_dp.reporting.sensitivity import reweighted, weighted_quantiles
 from bayes_dp.tradeoff import approx_dp
 
 
-def tables(report: bdp.Report) -> dict[str, Table]:
+def tables(report: bdp.Report) -> dict[str, ReportTable]:
     pieces = (piece for section in report.document.sections for piece in section.pieces)
-    return {piece.name: piece for piece in pieces if isinstance(piece, Table)}
+    return {piece.name: piece for piece in pieces if isinstance(piece, ReportTable)}
 
 
 def lead(report: bdp.Report) -> str:

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 import bayes_dp as bdp
 from bayes_dp.checks import InputError
-from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, Section, Table, shown
+from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, ReportTable, Section, shown
 from bayes_dp.reporting.html import page, style
 from bayes_dp.reporting.markdown import markdown
 from bayes_dp.reporting.repetition import repetition
@@ -181,7 +181,7 @@ def test_any_text_means_itself(text):
                     Paragraph(text, "warning"),
                     Items((text,)),
                     Items((text, text), numbered=True),
-                    Table("t", text, (text, "b"), ((text, text),)),
+                    ReportTable("t", text, (text, "b"), ((text, text),)),
                     Figure("f", text, text, lambda: "<svg></svg>"),
                     Code("c", text, text),
                 ),

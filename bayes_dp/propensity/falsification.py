@@ -39,7 +39,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp.audits.poisson_binomial import tail
@@ -64,6 +63,7 @@ from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, one_
 from bayes_dp.propensity.features import as_features
 from bayes_dp.results.base import Saved
 from bayes_dp.results.posterior import Provenance, checked_provenance
+from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.text import Line, Part, Rows
 
 if TYPE_CHECKING:
@@ -73,8 +73,6 @@ __all__ = ["LEVEL", "Falsification", "Trial", "falsify", "most_different"]
 
 LEVEL = 0.01
 FOLDS = 5  # of a challenger to propensities that were given
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -234,7 +232,7 @@ def _variance_of_the_fit(task: Task, features: Floats, fold: int) -> float:
 
 
 def _trial(
-    name: str, fold: int, rows: NDArray[np.intp], sides: Floats, propensity: Propensity, variance: float, level: float
+    name: str, fold: int, rows: Indices, sides: Floats, propensity: Propensity, variance: float, level: float
 ) -> tuple[Trial, float]:
     """Guesses on these rows, where `sides` (n,) is 1 for members and −1 for others; and the bound on the excess."""
     if not len(rows):
@@ -275,7 +273,7 @@ def _rival(challenger: Any) -> Classifier:
     return rival
 
 
-def most_different(distance: Floats, fold: NDArray[np.intp]) -> NDArray[np.bool_]:
+def most_different(distance: Floats, fold: Indices) -> Bools:
     """Of each fold the half with the largest distances, (n,)."""
     chosen = np.zeros(len(distance), dtype=np.bool_)
     for k in np.unique(fold):

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import logsumexp
 
@@ -36,11 +35,11 @@ from bayes_dp.data.json_text import A_LINE, A_SHARE, SENTENCES, TRUTH, Wanted, a
 from bayes_dp.results.base import Saved
 from bayes_dp.results.interop import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Part, Rows, Sentences, digits
 
 __all__ = ["ModelCheck", "check"]
 
-Floats = NDArray[np.float64]
 
 _DOUBTFUL = 0.01  # p-value below which a check speaks up
 _CANDIDATES = 1000  # places on the boundary among which a tight base's rates are drawn

@@ -75,7 +75,12 @@ class Comparison(Saved):
         return len(self.rows)
 
     def select(self, method: str | None = None, base: str | None = None) -> tuple[ComparisonRow, ...]:
-        """The rows of a method, of a base, or of both."""
+        """The rows of a method, of a base, or of both.
+
+        >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
+        >>> [row.valid for row in table.select("katz")]
+        [False]
+        """
         for name, value in (("method", method), ("base", base)):
             if value is not None and not isinstance(value, str):
                 raise InputError(f"{name} must be the name of one, or None for all, not {show(value)}")

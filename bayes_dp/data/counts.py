@@ -231,12 +231,22 @@ class ErrorCounts(Immutable):
         return json.dumps({"format": COUNTS.format} | self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     def pool(self) -> ErrorCounts:
-        """All bases summed into one, without labels."""
+        """All bases summed into one, without labels.
+
+        >>> bdp.ErrorCounts([1, 2], 20, [4, 0], 20).pool().false_positives
+        array([3])
+        """
         sums = {name: [sum(getattr(self, name).tolist())] for name in _COUNTS.values()}  # Python's sums never overflow
         return ErrorCounts(**sums, design=self.design, examples=self.examples)
 
     def concat(self, *others: ErrorCounts) -> ErrorCounts:
-        """These bases followed by those of `others`, which must be of the same design (and `examples`)."""
+        """These bases followed by those of `others`, which must be of the same design (and `examples`).
+
+        >>> day, night = bdp.ErrorCounts(1, 20, 4, 20, base=["day"]), bdp.ErrorCounts(2, 20, 3, 20, base=["night"])
+        >>> both = day.concat(night)
+        >>> both.base, both.false_positives
+        (('day', 'night'), array([1, 2]))
+        """
         parts = (self, *others)
         for i, part in enumerate(parts):
             if not isinstance(part, ErrorCounts):

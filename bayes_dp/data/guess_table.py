@@ -160,6 +160,11 @@ class GuessTable(Immutable):
 
         Every example is guessed. There is one row of counts for all, or with `per_base` one for each base label, in the
         order of their first appearance; a row needs at least one member and one non-member.
+
+        >>> table = bdp.GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True])
+        >>> counts = table.counts(threshold=0.5)
+        >>> counts.false_positives, counts.false_negatives
+        (array([1]), array([1]))
         """
         least = one_number("threshold", threshold)
         called = self.score >= least
@@ -197,7 +202,13 @@ class GuessTable(Immutable):
 
     def tpr_at(self, fpr: float, confidence: float = 0.95) -> RateAt:
         """The share of the members who score above the threshold at which at most the share `fpr` of the non-members
-        do, with its interval, and with that of the true FPR of this threshold."""
+        do, with its interval, and with that of the true FPR of this threshold.
+
+        >>> table = bdp.GuessTable(np.arange(100), np.arange(100) >= 40)
+        >>> found = table.tpr_at(0.0)  # no non-member is accused
+        >>> found.value, found.above, found.fpr.value
+        (1.0, 39.0, 0.0)
+        """
         return self.roc(confidence).tpr_at(fpr)
 
     def cautions(self) -> tuple[str, ...]:
@@ -231,6 +242,10 @@ class GuessTable(Immutable):
         """Two parts with no example in common: round(fraction · n) examples drawn at random, and the others.
 
         Which examples these are depends on n, `fraction` and `seed` only. The rows keep their order.
+
+        >>> table = bdp.GuessTable(np.arange(100), np.arange(100) >= 50)
+        >>> table.split(fraction=0.2, seed=1)
+        (GuessTable: 20 examples, 10 members, GuessTable: 80 examples, 40 members)
         """
         first, others = rows_of_split(len(self), fraction, seed)
         return self._rows(first), self._rows(others)

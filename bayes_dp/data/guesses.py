@@ -116,6 +116,11 @@ class Guesses(Immutable):
         """All guesses of counts of the design "one_run", pooled: N0 + N1 guesses, of which X + Y were wrong.
 
         At least N1 of the examples were members and at least N0 were not.
+
+        >>> counts = bdp.ErrorCounts(3, 20, 4, 20, design="one_run", examples=60)
+        >>> guesses = bdp.Guesses.from_counts(counts)
+        >>> guesses.examples, guesses.made, guesses.correct
+        (60, array([40]), array([33]))
         """
         if not isinstance(counts, ErrorCounts):
             raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")

@@ -145,6 +145,10 @@ class LossTable(Immutable):
 
         Which runs these are depends on N0, N1, `fraction` and `seed` only. They are the same for all bases, and where
         N0 = N1 they are the same on both sides, so that runs that share a model or a seed stay together.
+
+        >>> table = bdp.LossTable(np.ones((2, 10)), np.zeros((2, 20)))
+        >>> table.split(fraction=0.5, seed=1)[0]
+        LossTable: 2 bases, 5 runs without and 10 with the example each
         """
         share = one_number("fraction", fraction, 0, 1, low_open=True, high_open=True)
         rng = np.random.default_rng(seed_of(seed))

@@ -75,6 +75,10 @@ class Propensity(Result):
         """The scores of an attack on these examples, (n,), next to memberships and propensities.
 
         The table remembers that the propensities were learned, and asks for `falsification` when it is audited.
+
+        >>> known = bdp.propensity.known([0.5, 0.3, 0.6, 0.5], [True, True, False, False])
+        >>> known.table([1.0, 0.2, 0.7, 0.1]).propensity
+        array([0.5, 0.3, 0.6, 0.5])
         """
         return GuessTable(score, self.member, self.values, None, GIVEN if self.origin is None else self.source)
 

@@ -187,6 +187,10 @@ class Posterior(Result):
         """The posterior of ε given the same counts and another δ, by the same method; a list for a sequence of δ.
 
         A sampler runs again for each δ, with the same settings. The exact method uses the tables of the counts again.
+
+        >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
+        >>> post.epsilon_at(0.1)  # another question, with its own posterior
+        <Posterior of epsilon given delta=0.1: 90% interval 1.71 to 5.494>
         """
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
         found = [self._answer(self.question.given("epsilon", float(value))) for value in np.atleast_1d(values)]
@@ -216,7 +220,15 @@ class Posterior(Result):
     def interval(
         self, prob: float = 0.9, kind: IntervalKind = "equal-tailed", parameter: str | None = None
     ) -> tuple[float, float]:
-        """The credible interval of the given probability: equal tails, or the shortest (highest density)."""
+        """The credible interval of the given probability: equal tails, or the shortest (highest density).
+
+        >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
+        >>> low, high = post.interval(0.9)
+        >>> round(low, 2), round(high, 2), round(post.prob_above(low), 3)
+        (1.84, 5.59, 0.95)
+        >>> [round(end, 2) for end in post.interval(0.9, kind="hdi")]  # the shortest of this probability
+        [1.6, 4.83]
+        """
         prob = _probability(prob)
         if not is_one_of(kind, ("equal-tailed", "hdi")):
             raise InputError(f"kind must be 'equal-tailed' or 'hdi', not {show(kind)}")

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from bayes_dp import GuessTable, InputError
@@ -36,6 +35,7 @@ from bayes_dp.attacks import Bonferroni, guess
 from bayes_dp.audits import f_dp, zero_run
 from bayes_dp.checks import numbers, one_number, seed_of
 from bayes_dp.data.files import check_writable
+from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RATIOS", "Sample", "Settings", "figure_2a", "log_odds", "main", "overlap", "plot", "sample"]
 
-Floats = NDArray[np.float64]
 
 RATIOS = (1.0, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)
 FAILURE = 1e-6  # δ_DS of the compositional bound, which has no overlap for sure

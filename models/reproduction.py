@@ -33,7 +33,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
-from numpy.typing import NDArray
 from numpyro.distributions import constraints
 from scipy import special, stats
 
@@ -45,13 +44,13 @@ from bayes_dp.checks import InputError
 from bayes_dp.data.files import write_bytes_atomically
 from bayes_dp.plots.style import BLUE, ORANGE, dressed, explained
 from bayes_dp.results.interop import ess
+from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["CodePrior", "Settings", "Table1", "main", "quantile_error", "weak_attacks"]
 
-Floats = NDArray[np.float64]
 
 # (name in the file, name to show, the paper's 90% interval of ε in Table 1)
 PUBLISHED = (

@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp.attacks.scores import Bonferroni, guess
 from bayes_dp.audits.one_run import one_run
@@ -33,6 +32,7 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.propensity import Falsification, Propensity, bootstrap, falsify, fit, known
 from bayes_dp.propensity.cross_fitting import one_thread
 from bayes_dp.results.bound import LowerBound
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
 __all__ = ["Digits", "Outcome", "audit", "digits", "features", "interval", "main", "scores"]
 
@@ -40,18 +40,16 @@ _LARGEST = 40.0  # degrees
 _BY_CLASS, _BY_ANGLE = 0.5, 1.5  # of the log-odds
 _NUMBERS = (100, 200, 400, 800, 1600)  # of guesses, in 5391 examples
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Digits:
     """n turned digits; all arrays have n rows."""
 
     pixels: Floats  # (n, 64), from 0 to 1
-    label: NDArray[np.int64]
-    source: NDArray[np.int64]  # the digit that was turned
+    label: Ints
+    source: Ints  # the digit that was turned
     chance: Floats  # of being a member
-    member: NDArray[np.bool_]
+    member: Bools
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ def audit(shifted: bool, seed: int = 0, replicates: int = 200, copies: int = 3, 
 
 
 def interval(
-    bound: Callable[[GuessTable], LowerBound], table: GuessTable, source: NDArray[np.int64], resamples: int = 100
+    bound: Callable[[GuessTable], LowerBound], table: GuessTable, source: Ints, resamples: int = 100
 ) -> tuple[float, float]:
     """The middle 90% of a bound when the digits, with all their copies, are drawn again with replacement."""
     rng, copies = np.random.default_rng(1), [np.flatnonzero(source == i) for i in range(int(source.max()) + 1)]

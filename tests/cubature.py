@@ -14,15 +14,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
 from bayes_dp import region
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.checks import InputError
+from bayes_dp.support.arrays import Floats
 
 __all__ = ["log_marginal", "rule_of"]
 
-Floats = NDArray[np.float64]
 
 _ORDER = 16
 _GRADE = 4

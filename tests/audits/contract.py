@@ -97,6 +97,15 @@ class AuditContract:
         assert content["assumptions"] == list(found.assumptions)
         assert content["provenance"]["known"] == {"delta": 1e-3}
 
+    def test_it_is_read_back_from_json(self) -> None:
+        found = self.audit.on(self.counts(), self.inputs())
+        content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        again = type(found).from_dict(content)
+        assert again.to_dict() == found.to_dict()
+        assert again.summary() == found.summary()
+        with pytest.raises(bdp.InputError):
+            type(found).from_dict(content | {"unknown": 1})
+
     def test_its_digest_tells_data_apart(self) -> None:
         one, same, other = (
             self.audit.on(self.counts(wrong), self.inputs(leak)).provenance.digest

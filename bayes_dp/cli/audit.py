@@ -111,11 +111,11 @@ OfOneRun = Annotated[
         panel=EXPERT,
     ),
 ]
-DeltaIfAny = Annotated[float | None, number("D", "Bound ε at this δ; otherwise the family's parameter.")]
+DeltaOrNone = Annotated[float | None, number("D", "Bound ε at this δ; otherwise the family's parameter.")]
 DeltaOrZero = Annotated[float, number("D", "The δ of (ε, δ)-DP.")]
-OfFamily = Annotated[FDpFamily, one_of(FDpFamily, "The family of trade-off functions that the training belongs to.")]
+FamilyOfFDp = Annotated[FDpFamily, one_of(FDpFamily, "The family of trade-off functions that the training belongs to.")]
 Tau = Annotated[float, number("T", "Slack for simulated absence (observational audits).", panel=EXPERT)]
-Baseline = Annotated[
+BaselineScores = Annotated[
     str | None,
     text(
         "FILE",
@@ -180,9 +180,9 @@ def one_run(
 )
 def f_dp(
     file: Scores,
-    delta: DeltaIfAny = None,
+    delta: DeltaOrNone = None,
     guesses: Numbers = None,
-    family: OfFamily = FDpFamily.gaussian,
+    family: FamilyOfFDp = FDpFamily.gaussian,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
@@ -209,7 +209,7 @@ def f_dp(
 )
 def panoramia(
     file: Scores,
-    baseline: Baseline = None,
+    baseline: BaselineScores = None,
     delta: DeltaOrZero = 0.0,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,

@@ -60,8 +60,10 @@ Likelihoods = Annotated[
     list[Likelihood] | None,
     one_of(Likelihood, "Also a posterior with this likelihood; may be given several times.", panel=EXPERT),
 ]
-Bases = Annotated[bool, flag("--bases", "A row for each base too.")]
-Folder = Annotated[str | None, text("DIR", "Also write comparison.json, .csv, .html and .tex to this folder.")]
+RowPerBase = Annotated[bool, flag("--bases", "A row for each base too.")]
+ComparisonFolder = Annotated[
+    str | None, text("DIR", "Also write comparison.json, .csv, .html and .tex to this folder.")
+]
 
 
 @app.command(cls=Verb, epilog=_COMPARE_EPILOG, short_help="All methods on the same counts, in one table.")
@@ -71,9 +73,9 @@ def compare(
     confidence: Confidence = 0.95,
     design: HowCounted = None,
     examples: Examples = None,
-    bases: Bases = False,
+    bases: RowPerBase = False,
     as_json: AsJson = False,
-    out: Folder = None,
+    out: ComparisonFolder = None,
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,

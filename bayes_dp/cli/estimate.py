@@ -113,7 +113,7 @@ Check = Annotated[
         "Also tell whether the model fits the counts.",
     ),
 ]
-Folder = Annotated[str | None, text("DIR", "Also write posterior.json and posterior.png to this folder.")]
+PosteriorFolder = Annotated[str | None, text("DIR", "Also write posterior.json and posterior.png to this folder.")]
 
 
 @app.command(cls=Verb, epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
@@ -125,7 +125,7 @@ def estimate(
     examples: Examples = None,
     check: Check = False,
     as_json: AsJson = False,
-    out: Folder = None,
+    out: PosteriorFolder = None,
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,

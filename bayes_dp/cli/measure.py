@@ -79,7 +79,7 @@ SeedOfPart = Annotated[
     int | None,
     whole("N", "With --method held-out: seed of the draw of that part, by default 0.", panel=EXPERT),
 ]
-Out = Annotated[
+CountsFile = Annotated[
     str | None,
     text(
         "FILE",
@@ -97,7 +97,7 @@ def measure(
     name: Name = None,
     method: MethodOfAttack = AttackMethod.fast,
     as_json: AsJson = False,
-    out: Out = None,
+    out: CountsFile = None,
     shadows: Shadows = None,
     fraction: Fraction = None,
     seed: SeedOfPart = None,

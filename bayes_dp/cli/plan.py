@@ -67,8 +67,8 @@ Assurance = Annotated[float, number("A", "The share of the simulated experiments
 WhatToVary = Annotated[
     Vary, one_of(Vary, "Grow by more challenges of the same bases, by more bases, or tell about both.")
 ]
-Bases = Annotated[int | None, whole("N", "Without FILE: challenge bases to begin with.")]
-Challenges = Annotated[
+FirstBases = Annotated[int | None, whole("N", "Without FILE: challenge bases to begin with.")]
+FirstChallenges = Annotated[
     int | None, whole("N", "Without FILE: challenges of each base without the example, and with it.")
 ]
 TrueEpsilon = Annotated[
@@ -80,8 +80,8 @@ StrengthOfAnalysis = Annotated[
     Any, number_or_text("free|S", "In the analysis, as for bayes-dp estimate.", panel=EXPERT)
 ]
 Largest = Annotated[float, number("F", "How many times the first size is tried at most.", panel=EXPERT)]
-Repetitions = Annotated[int, whole("N", "Simulated experiments of each size.", panel=EXPERT)]
-Folder = Annotated[str | None, text("DIR", "Also write plan.json and plan.png to this folder.")]
+Experiments = Annotated[int, whole("N", "Simulated experiments of each size.", panel=EXPERT)]
+PlanFolder = Annotated[str | None, text("DIR", "Also write plan.json and plan.png to this folder.")]
 
 
 @app.command(cls=Verb, epilog=_EPILOG, short_help="How many challenges or bases a wanted width takes.")
@@ -92,19 +92,19 @@ def plan(
     prob: Prob = 0.9,
     assurance: Assurance = 0.8,
     vary: WhatToVary = Vary.both,
-    bases: Bases = None,
-    challenges: Challenges = None,
+    bases: FirstBases = None,
+    challenges: FirstChallenges = None,
     true_epsilon: TrueEpsilon = None,
     true_strength: TrueStrength = None,
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
-    out: Folder = None,
+    out: PlanFolder = None,
     strength: StrengthOfAnalysis = "free",
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
     largest: Largest = 32.0,
-    repetitions: Repetitions = 100,
+    repetitions: Experiments = 100,
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> int:

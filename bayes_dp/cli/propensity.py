@@ -80,7 +80,9 @@ HowCalibrated = Annotated[
 Level = Annotated[
     float | None, number("P", "Error probability of the falsification test, by default 0.01.", panel=EXPERT)
 ]
-Out = Annotated[str | None, text("FILE", "Write member, propensity and fold of each example, as CSV.", "--out", "-o")]
+PropensitiesFile = Annotated[
+    str | None, text("FILE", "Write member, propensity and fold of each example, as CSV.", "--out", "-o")
+]
 
 
 @app.command(cls=Verb, epilog=_EPILOG, short_help="Learn who is likely a member from features, for a zero-run audit.")
@@ -91,7 +93,7 @@ def propensity(
     feature_columns: FeatureColumns = None,
     categories: Categories = None,
     as_json: AsJson = False,
-    out: Out = None,
+    out: PropensitiesFile = None,
     training: Training = None,
     folds: Folds = 5,
     calibration: HowCalibrated = Calibration.platt,

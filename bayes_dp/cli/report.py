@@ -57,7 +57,7 @@ class Format(StrEnum):
     json = "json"
 
 
-Out = Annotated[
+ReportFile = Annotated[
     str | None, text("FILE", "Write to this .html, .md or .json file instead of standard output.", "--out", "-o")
 ]
 FormOfReport = Annotated[
@@ -71,7 +71,7 @@ Title = Annotated[str | None, text("TEXT", "The heading.")]
 def report(
     file: Counts,
     delta: Delta,
-    out: Out = None,
+    out: ReportFile = None,
     form: FormOfReport = None,
     title: Title = None,
     prob: Prob = 0.9,

@@ -94,10 +94,10 @@ class Ranking(StrEnum):
     score = "score"
 
 
-DeltaIfAny = Annotated[
+ZeroRunDelta = Annotated[
     float | None, number("D", "Bound ε at this δ; by default 0, and for --family gaussian μ is bounded.")
 ]
-OfFamily = Annotated[ZeroRunFamily, one_of(ZeroRunFamily, "(ε, δ)-DP, or Gaussian DP.")]
+FamilyOfZeroRun = Annotated[ZeroRunFamily, one_of(ZeroRunFamily, "(ε, δ)-DP, or Gaussian DP.")]
 FormOfBound = Annotated[
     Form | None,
     one_of(Form, "Of the bound; by default untampered for ε at δ = 0, and tampered for all else.", panel=EXPERT),
@@ -120,7 +120,7 @@ Directional = Annotated[
     ),
 ]
 Derandomised = Annotated[bool, flag("--derandomised", "No coins for the tampered form, at some cost.", panel=EXPERT)]
-Overlap = Annotated[
+LeastPropensity = Annotated[
     float | None,
     number(
         "H",
@@ -140,7 +140,7 @@ HowRanked = Annotated[
         panel=EXPERT,
     ),
 ]
-Features = Annotated[
+FeaturesToo = Annotated[
     str | None,
     text(
         "FILE",
@@ -171,13 +171,13 @@ Checkpoint = Annotated[
 )
 def zero_run(
     file: Scores,
-    delta: DeltaIfAny = None,
-    family: OfFamily = ZeroRunFamily.approx,
+    delta: ZeroRunDelta = None,
+    family: FamilyOfZeroRun = ZeroRunFamily.approx,
     guesses: Numbers = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
-    features: Features = None,
+    features: FeaturesToo = None,
     group: Group = None,
     feature_columns: FeatureColumns = None,
     categories: Categories = None,
@@ -188,7 +188,7 @@ def zero_run(
     propensity: TrustInPropensities = Trust.cautious,
     directional: Directional = True,
     derandomised: Derandomised = False,
-    overlap: Overlap = None,
+    overlap: LeastPropensity = None,
     shift_delta: ShiftDelta = 0.0,
     choice: How = None,
     sides: Side = Sides.both,

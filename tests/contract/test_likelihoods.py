@@ -1,4 +1,4 @@
-"""What every registered likelihood answers, and the one that CONTRIBUTING.md adds as an example."""
+"""What every registered likelihood answers, the one that CONTRIBUTING.md adds as an example, and a user's own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ import bayes_dp as bdp
 from bayes_dp.bayes import likelihoods
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.likelihoods.gamma_ratios import log_binomial
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS, NAMES
 from bayes_dp.bayes.question import ask
 
 ROOT = Path(__file__).parents[2]
-BUILT_IN, EXAMPLE = tuple(LIKELIHOODS), "lapses"
+BUILT_IN, EXAMPLE, OWN = tuple(LIKELIHOODS), "lapses", "mine"
 COUNTS = bdp.ErrorCounts([2, 5], [12, 15], [3, 5], [14, 15])
 QUICK = {"chains": 2, "draws": 40, "warmup": 20, "progress": False}
 
@@ -40,10 +41,23 @@ def recipe(heading: str) -> str:
     return textwrap.dedent(found[2])
 
 
-@pytest.fixture(scope="module", params=[*BUILT_IN, EXAMPLE])
+def _lapses(counts, alpha, beta, lapse):
+    """The example as a user would give it."""
+    found = 0.0
+    for k, n, rate in ((counts.x, counts.n0, alpha), (counts.y, counts.n1, beta)):
+        found += log_binomial(k, n, (1 - lapse) * rate + lapse / 2)
+    return found
+
+
+def _draw_lapses(rng, counts, alpha, beta, lapse):
+    rates = ((1 - lapse) * rate + lapse / 2 for rate in (alpha, beta))
+    return tuple(rng.binomial(n.astype(int), rate) for n, rate in zip((counts.n0, counts.n1), rates, strict=True))
+
+
+@pytest.fixture(scope="module", params=[*BUILT_IN, EXAMPLE, OWN])
 def name(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Its name; that of the example while there is its file, and its line in the registry."""
-    if request.param in BUILT_IN:
+    if request.param != EXAMPLE:
         yield request.param
         return
     folder = tmp_path_factory.mktemp("likelihoods")
@@ -60,22 +74,32 @@ def name(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def law(name: str) -> BaseLikelihood:
+    if name == OWN:
+        return bdp.Likelihood(OWN, _lapses, {"lapse": "Beta(1, 20)"}, sampler=_draw_lapses, correlated=True)
     return LIKELIHOODS[name]
 
 
 @pytest.fixture(scope="module")
-def by_mhaar(name: str) -> bdp.Posterior:
-    return bdp.estimate(COUNTS, 0.01, likelihood=name, method="mhaar", **QUICK)
+def given(name: str, law: BaseLikelihood) -> str | BaseLikelihood:
+    """What a user gives: the name, if it is registered."""
+    return law if name == OWN else name
+
+
+@pytest.fixture(scope="module")
+def by_mhaar(given: str | BaseLikelihood) -> bdp.Posterior:
+    return bdp.estimate(COUNTS, 0.01, likelihood=given, method="mhaar", **QUICK)
 
 
 def test_it_says_who_it_is(name: str, law: BaseLikelihood):
     assert law.name == name
     assert law.assumption.endswith(".")
-    assert law == type(law)()
-    assert hash(law) == hash(type(law)())
+    if name != OWN:  # two objects of one law are compiled once
+        assert law == type(law)()
+        assert hash(law) == hash(type(law)())
     with pytest.raises(AttributeError):
         law.name = "other"
     assert set(law.priors) <= set(law.shared)
+    assert not set(law.shared) & {"epsilon", "delta", "strength", "alpha", "beta", "places", "errors"}
 
 
 def test_its_density_sums_to_one(law: BaseLikelihood):
@@ -115,15 +139,15 @@ def test_its_prior_has_a_range(law: BaseLikelihood):
             assert law.log_prior(counts, *(2.0 for _ in law.shared)) == -np.inf
 
 
-def test_by_the_exact_method(name: str, law: BaseLikelihood):
+def test_by_the_exact_method(name: str, given: str | BaseLikelihood, law: BaseLikelihood):
     if not law.closed_form:
         with pytest.raises(bdp.InputError, match=f"not '{name}'"):
-            bdp.estimate(COUNTS, 0.01, likelihood=name, method="exact")
+            bdp.estimate(COUNTS, 0.01, likelihood=given, method="exact")
         with pytest.raises(bdp.InputError, match=f"strength='tight'.* not for '{name}'"):
-            bdp.estimate(COUNTS, 0.01, likelihood=name, strength="tight")
+            bdp.estimate(COUNTS, 0.01, likelihood=given, strength="tight")
         return
     for strength in ("free", "tight"):
-        post = bdp.estimate(COUNTS, 0.01, likelihood=name, strength=strength)
+        post = bdp.estimate(COUNTS, 0.01, likelihood=given, strength=strength)
         assert post.provenance.method == "exact"
         assert law.assumption in post.assumptions
 
@@ -144,8 +168,8 @@ def test_by_mhaar(by_mhaar: bdp.Posterior, law: BaseLikelihood):
     complete(by_mhaar, law)
 
 
-def test_by_nuts(name: str, law: BaseLikelihood):
-    post = bdp.estimate(COUNTS, 0.01, likelihood=name, method="nuts", **QUICK)
+def test_by_nuts(given: str | BaseLikelihood, law: BaseLikelihood):
+    post = bdp.estimate(COUNTS, 0.01, likelihood=given, method="nuts", **QUICK)
     complete(post, law)
     assert post.provenance.settings["target_accept"] == law.target_accept
 
@@ -156,19 +180,19 @@ def test_the_check(by_mhaar: bdp.Posterior, law: BaseLikelihood):
     assert np.isfinite(found.elpd_by_base).all()
 
 
-def test_the_comparison_of_likelihoods(name: str):
-    found = bdp.compare_likelihoods(COUNTS, 0.01, [name], size=20, method="mhaar", **QUICK)
+def test_the_comparison_of_likelihoods(name: str, given: str | BaseLikelihood):
+    found = bdp.compare_likelihoods(COUNTS, 0.01, [given], size=20, method="mhaar", **QUICK)
     assert [row["likelihood"] for row in found.rows()] == [name]
 
 
-def test_the_comparison_of_methods(by_mhaar: bdp.Posterior, name: str):
+def test_the_comparison_of_methods(by_mhaar: bdp.Posterior):
     found = bdp.compare(COUNTS, 0.01, posteriors={"mine": by_mhaar}, names=["katz"])
     row = next(row for row in found.rows if row.method == "mine")
     assert row.lower == pytest.approx(float(by_mhaar.quantile(0.05)))
 
 
-def test_the_report(name: str, law: BaseLikelihood):
-    found = bdp.report(COUNTS, 0.01, likelihood=name, method="mhaar", **QUICK)
+def test_the_report(name: str, given: str | BaseLikelihood, law: BaseLikelihood):
+    found = bdp.report(COUNTS, 0.01, likelihood=given, method="mhaar", **QUICK)
     assert law.assumption in html.unescape(found.html)
     assert json.loads(found.json)["posterior"]["provenance"]["settings"]["likelihood"] == name
 

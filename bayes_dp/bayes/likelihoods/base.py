@@ -47,7 +47,7 @@ class BaseLikelihood(ABC):
     @property
     def priors(self) -> Mapping[str, Any]:
         """The parameters that all bases share, with their priors: continuous NumPyro distributions of one number, or
-        their text."""
+        their text. None is called epsilon, delta, strength, alpha, beta, places or errors, which the model has."""
         return {}
 
     @property

@@ -169,6 +169,14 @@ class Curve:
 
     `target_fpr` has the shape (k,), `false_positives` and `false_negatives` the shape (k, n). There are `negatives`
     runs without the example and `positives` with it, for each base. `base` and `design` are those of `ErrorCounts`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> table = bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000)))
+    >>> curve = bdp.attacks.measure_fast(table, [0.01, 0.1])
+    >>> curve.false_positives.shape  # (k, n)
+    (2, 1)
+    >>> curve.at(0.1)
+    ErrorCounts: 1 base, 1000 + 1000 challenges, design "cross_fed"
     """
 
     target_fpr: Floats
@@ -330,6 +338,12 @@ class HeldOut:
     """An α* that was chosen on some runs of each base, the pilot, and the error counts of the other runs at it.
 
     The pilot runs are the shadow runs of the others too. `pilot` is their curve, by which α* was chosen.
+
+    >>> rng = np.random.default_rng(0)
+    >>> table = bdp.LossTable(rng.normal(2, 1, (1, 1000)), rng.normal(0, 1, (1, 1000)))
+    >>> found = bdp.attacks.choose_target(table, [0.01, 0.1, 0.2])
+    >>> found.pilot.target_fpr, found.target_fpr  # those that were tried, and the one that was best on the pilot
+    (array([0.01, 0.1 , 0.2 ]), 0.2)
     """
 
     target_fpr: float

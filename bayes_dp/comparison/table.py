@@ -29,7 +29,13 @@ _HEADINGS = ("method", "base", "kind", "epsilon", "level", "valid", "notes")
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """What one method says of one base, or of all; `lower` and `upper` are None where there is no such end."""
+    """What one method says of one base, or of all; `lower` and `upper` are None where there is no such end.
+
+    >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "one-run"])
+    >>> bound, refused = table.rows
+    >>> bound.valid, refused.lower, refused.reason[:35]
+    (True, None, 'It is not for the design "repeated"')
+    """
 
     method: str
     base: str  # a label, the base's number, or "all"

@@ -35,7 +35,12 @@ __all__ = ["Rate", "RateAt", "RocCurve"]
 
 @dataclass(frozen=True)
 class Rate:
-    """A share or an area, and the ends of its interval of the given confidence."""
+    """A share or an area, and the ends of its interval of the given confidence.
+
+    >>> area = bdp.GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True]).auc(confidence=0.9)
+    >>> float(area), area.low < 0.75 < area.high
+    (0.75, True)
+    """
 
     value: float
     low: float
@@ -55,7 +60,12 @@ class Rate:
 
 @dataclass(frozen=True)
 class RateAt(Rate):
-    """The TPR of calling members who score above `above`, and the FPR of that."""
+    """The TPR of calling members who score above `above`, and the FPR of that.
+
+    >>> found = bdp.GuessTable(np.arange(100), np.arange(100) % 2 == 0).tpr_at(0.1)
+    >>> found.value, found.fpr.value, found.above
+    (0.1, 0.1, 89.0)
+    """
 
     above: float
     fpr: Rate
@@ -67,6 +77,10 @@ class RocCurve:
 
     At the i-th point those are called who score at least `threshold[i]`: infinite for i = 0 (where nobody is called,
     whatever the scores), and then every score that occurs, falling. All arrays have the shape (k + 1,).
+
+    >>> curve = bdp.GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True]).roc()
+    >>> curve.fpr, curve.tpr
+    (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
 
     threshold: Floats

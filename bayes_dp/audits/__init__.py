@@ -7,7 +7,7 @@ loaded when they are first used.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 # Public name -> the module that holds it.
@@ -51,10 +51,11 @@ if TYPE_CHECKING:  # the functions, for type checkers
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = _HOMES.get(name, name)  # the modules are attributes too
+    if name.startswith("_") or importlib.util.find_spec(f"bayes_dp.audits.{home}") is None:
         raise AttributeError(f"module 'bayes_dp.audits' has no attribute {name!r}; it has {', '.join(__all__)}")
-    module = importlib.import_module(f"bayes_dp.audits.{_HOMES[name]}")
-    value = module if name == _HOMES[name] else getattr(module, name)
+    module = importlib.import_module(f"bayes_dp.audits.{home}")
+    value = module if name == home else getattr(module, name)
     globals()[name] = value
     return value
 

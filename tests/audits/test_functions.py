@@ -8,6 +8,7 @@ import inspect
 import pickle
 import pkgutil
 import pydoc
+import subprocess
 import sys
 import types
 
@@ -61,6 +62,13 @@ def test_an_audit_and_its_module_are_one_name(name):
     assert inspect.getsource(module) == inspect.getsource(function)
     for copied in (pickle.loads(pickle.dumps(module)), copy.deepcopy(module)):
         assert copied is module
+
+
+def test_modules_are_found_without_an_import():
+    code = "import bayes_dp as bdp; print(bdp.audits.intervals.epsilon_from_rates(0.1, 0.2, 0.0), bdp.audits.choice)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.startswith("2.07944")
+    assert "module 'bayes_dp.audits.choice'" in found
 
 
 def test_it_is_called_like_the_function():

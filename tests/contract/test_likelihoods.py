@@ -168,6 +168,12 @@ def test_by_mhaar(by_mhaar: bdp.Posterior, law: BaseLikelihood):
     complete(by_mhaar, law)
 
 
+def test_arviz(by_mhaar: bdp.Posterior, law: BaseLikelihood):
+    data = by_mhaar.to_arviz()
+    assert set(law.shared) <= set(data.posterior.data_vars)
+    assert np.isfinite(data.sample_stats["lp"].values).all()
+
+
 def test_by_nuts(given: str | BaseLikelihood, law: BaseLikelihood):
     post = bdp.estimate(COUNTS, 0.01, likelihood=given, method="nuts", **QUICK)
     complete(post, law)

@@ -36,5 +36,8 @@ class _Registry(Mapping[str, "BaseLikelihood"]):
     def __len__(self) -> int:
         return len(NAMES)
 
+    def __repr__(self) -> str:
+        return f"LIKELIHOODS({', '.join(NAMES)})"
+
 
 LIKELIHOODS = _Registry()

@@ -1,7 +1,7 @@
 """The options and arguments of the verbs, each declared once.
 
 A verb takes one by its type, as in `def plan(delta: Delta, prob: Prob = 0.9)`. Options that only one verb has stand
-above that verb, made by the same functions. The common ones are in no panel; The panels EXPERT, GATE and
+above that verb, made by the same functions. The common ones are in no panel; the panels EXPERT, GATE and
 FEATURES come below them in --help.
 """
 

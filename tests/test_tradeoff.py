@@ -83,7 +83,7 @@ def test_inverse_is_the_least_rate(curve: TradeOffFunction) -> None:
     assert np.all((1 - curve(np.maximum(smaller, 0)) <= y) | (smaller < 0))
 
 
-@pytest.mark.parametrize("curve", CURVES, ids=repr)
+@pytest.mark.parametrize("curve", CURVES)
 def test_the_inverse_of_one_float_is_that_of_arrays(curve: TradeOffFunction) -> None:
     y = np.concatenate([np.linspace(0.001, 0.999, 400), [1e-12, 1e-5, 0.5, 1 - 1e-5]])
     single = tradeoff.float_inverse(curve)

@@ -174,6 +174,12 @@ def test_arviz(by_mhaar: bdp.Posterior, law: BaseLikelihood):
     assert np.isfinite(data.sample_stats["lp"].values).all()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [EXAMPLE, *(pytest.param(one, marks=pytest.mark.slow) for one in (*BUILT_IN, OWN))],  # compiling takes long
+    indirect=True,
+    scope="module",
+)
 def test_by_nuts(given: str | BaseLikelihood, law: BaseLikelihood):
     post = bdp.estimate(COUNTS, 0.01, likelihood=given, method="nuts", **QUICK)
     complete(post, law)

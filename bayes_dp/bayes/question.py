@@ -84,7 +84,12 @@ class Question:
             digest=(self.counts if self.grouped is None else self.grouped).digest(),
             known={_OTHER[self.parameter]: self.known},
             priors={name: describe(prior) for name, prior in (*self.priors.items(), *own.items())},
-            settings={"strength": self.strength, "likelihood": self.likelihood.name, **settings},
+            settings={
+                "strength": self.strength,
+                "likelihood": self.likelihood.name,
+                **self.likelihood.settings,
+                **settings,
+            },
         )
 
 

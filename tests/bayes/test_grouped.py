@@ -1,5 +1,7 @@
 """Dependent attacks: the norm of the cut normal law, both limits, the moments of sums, and known groups."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -196,6 +198,12 @@ def test_forms():
         sampled.epsilon_at([0.1, 1.0])
     law = bdp.estimate(counts, 0.01, groups="aggregate", draws=500, progress=False)
     assert set(law.samples) == {"epsilon", "strength", "spread"}
+    assert law.provenance.priors["spread"] == "HalfNormal(scale=0.1)"
+    assert "spread" not in law.provenance.settings
+    assert (
+        replace(law.question, likelihood=Aggregate.of(Members.of(counts), 0.05)).provenance("", {}).settings["spread"]
+        == 0.05
+    )
     assert law.question.counts.base == ("g0", "g1")
     assert not law.caution
     assert np.isfinite(bdp.check(law, size=100).elpd)

@@ -12,6 +12,7 @@ and what their counts tell of κ by how they differ.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,9 +66,14 @@ class Aggregate(BaseLikelihood):
         return hash(self._key())
 
     @property
-    def shared(self) -> tuple[str, ...]:
-        """The parameters beside ε and s."""
-        return () if isinstance(self.spread, float) else ("spread",)
+    def priors(self) -> Mapping[str, Any]:
+        """That of κ, unless it is known."""
+        return {} if isinstance(self.spread, float) else {"spread": self.spread}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """κ, if it is known."""
+        return {"spread": self.spread} if isinstance(self.spread, float) else {}
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
         """log g of the sums, (G, m)."""

@@ -51,6 +51,11 @@ class BaseLikelihood(ABC):
         return {}
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else it takes to repeat a result of it, by name, fit for JSON."""
+        return {}
+
+    @property
     def shared(self) -> tuple[str, ...]:
         """The names of the parameters that all bases share, in their order."""
         return tuple(self.priors)

@@ -28,6 +28,16 @@ from bayes_dp.bayes.question import ask
 ROOT = Path(__file__).parents[2]
 BUILT_IN, EXAMPLE, OWN = tuple(LIKELIHOODS), "lapses", "mine"
 COUNTS = bdp.ErrorCounts([2, 5], [12, 15], [3, 5], [14, 15])
+# Of two bases each, so that a model is compiled once for all.
+DEGENERATE = {
+    "no errors": bdp.ErrorCounts([0, 0], [12, 15], [0, 0], [14, 15]),
+    "all errors": bdp.ErrorCounts([12, 15], [12, 15], [14, 15], [14, 15]),
+    "always no": bdp.ErrorCounts([0, 0], [12, 15], [14, 15], [14, 15]),
+    "one run": bdp.ErrorCounts([0, 1], 1, [1, 0], 1),
+    "coins": bdp.ErrorCounts([6, 8], [12, 16], [7, 8], [14, 16]),
+    "many runs": bdp.ErrorCounts([0, 40_000], [100_000, 100_000], [1, 60_000], [90_000, 100_000]),
+    "one side": bdp.ErrorCounts([0, 3], [1, 100_000], [5, 0], [100_000, 1]),
+}
 QUICK = {"chains": 2, "draws": 40, "warmup": 20, "progress": False}
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # such short chains have not converged
@@ -162,6 +172,29 @@ def complete(post: bdp.Posterior, law: BaseLikelihood) -> None:
     found = json.loads(json.dumps(post.to_dict()))
     assert found["provenance"]["settings"]["likelihood"] == law.name
     assert set(law.priors) <= set(found["provenance"]["priors"])
+
+
+def possible(post: bdp.Posterior) -> None:
+    """Draws are numbers of their ranges, and rates are where the draws say."""
+    draws, (alpha, beta) = post.draws(50), post.rates(50)
+    assert all(np.isfinite(values).all() for values in draws.values())
+    assert (draws["epsilon"] >= 0).all()
+    epsilon, strength = draws["epsilon"][:, None], draws["strength"][:, None]
+    assert bdp.region.contains(alpha, beta, epsilon * (1 + 1e-9) + 1e-12, 0.01).all()
+    assert ((strength >= 0) & (strength < 1)).all()
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_degenerate_counts(law: BaseLikelihood, given: str | BaseLikelihood, case: str):
+    if law.closed_form:
+        possible(bdp.estimate(DEGENERATE[case], 0.01, likelihood=given))
+    possible(bdp.estimate(DEGENERATE[case], 0.01, likelihood=given, method="mhaar", **QUICK))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_degenerate_counts_by_nuts(given: str | BaseLikelihood, case: str):
+    possible(bdp.estimate(DEGENERATE[case], 0.01, likelihood=given, method="nuts", **QUICK))
 
 
 def test_by_mhaar(by_mhaar: bdp.Posterior, law: BaseLikelihood):

@@ -15,7 +15,7 @@ QUICK := tests/attacks tests/audits tests/data tests/propensity tests/results te
 	$(patsubst %,tests/bayes/test_%.py,estimate layer priors) \
 	$(patsubst %,tests/comparison/test_%.py,contradictions guessing) \
 	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run) \
-	$(patsubst %,--ignore=tests/%.py,audits/test_choice audits/test_memberships bayes/exact/test_axis \
+	$(patsubst %,--ignore=tests/%.py,audits/test_choice audits/test_memberships bayes/grid/test_axis \
 	propensity/test_bootstrapping propensity/test_falsification support/test_workers)
 # What leans on the dependencies: arrays, special functions, compilers, samplers, diagnostics, files, figures, options.
 CORE := tests/audits tests/plots tests/cli/test_cli.py tests/propensity/test_fitting.py tests/test_tradeoff.py \

@@ -33,6 +33,7 @@ FLOORS = (
 # Those of bayes/: what the methods are made of; the methods; what knows several of them; what asks them.
 BAYES_FLOORS = (
     ("convergence", "coordinates", "groups", "layer", "likelihoods", "precision", "priors", "question", "sampled"),
+    ("grid",),
     ("exact", "mhaar", "nuts"),
     ("grouped",),
     ("estimate",),

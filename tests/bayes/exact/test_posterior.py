@@ -10,9 +10,9 @@ from scipy import stats
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.exact import locating, panels, quadrature
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.exact.posterior import exact, exact_delta
+from bayes_dp.bayes.grid import locating, panels, quadrature
 
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
 # X, N0, Y, N1, δ, s -> quantiles of ε at LEVELS, mean, log evidence; prior HalfNormal(variance 10)

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.polynomial import legendre
 
-from bayes_dp.bayes.exact.locating import LogDensity, Ridge, bend, locate
-from bayes_dp.bayes.exact.panels import (
+from bayes_dp.bayes.grid.locating import LogDensity, Ridge, bend, locate
+from bayes_dp.bayes.grid.panels import (
     DROP,
     INTERPOLANT,
     MAX_CELLS,

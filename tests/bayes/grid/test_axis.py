@@ -8,9 +8,9 @@ import pytest
 from scipy import special, stats
 
 import bayes_dp as bdp
-from bayes_dp.bayes.exact.axis import Coordinate, Focus, axis_of
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.exact.posterior import exact
+from bayes_dp.bayes.grid.axis import Coordinate, Focus, axis_of
 
 THREE = bdp.ErrorCounts([12, 8, 20], 100, [55, 70, 41], 100)
 SINGLE = bdp.ErrorCounts([1], 1, [0], 1)

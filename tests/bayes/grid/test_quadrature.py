@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_dp.bayes.exact.panels import Piecewise
-from bayes_dp.bayes.exact.quadrature import integrate
+from bayes_dp.bayes.grid.panels import Piecewise
+from bayes_dp.bayes.grid.quadrature import integrate
 
 
 def gaussian(mean, covariance):

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from bayes_dp.bayes import priors
-from bayes_dp.bayes.exact.panels import RIM, resolve
-from bayes_dp.bayes.exact.quadrature import Modes
+from bayes_dp.bayes.grid.panels import RIM, resolve
+from bayes_dp.bayes.grid.quadrature import Modes
 from bayes_dp.checks import InputError
 from bayes_dp.support.arrays import Floats
 

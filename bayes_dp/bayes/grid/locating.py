@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayes_dp.bayes.exact.panels import DROP, RIM
+from bayes_dp.bayes.grid.panels import DROP, RIM
 from bayes_dp.support.arrays import Floats
 
 __all__ = ["LogDensity", "Ridge", "bend", "locate"]

@@ -34,7 +34,7 @@ FLOORS = (
 BAYES_FLOORS = (
     ("convergence", "coordinates", "groups", "layer", "likelihoods", "precision", "priors", "question", "sampled"),
     ("grid",),
-    ("exact", "mhaar", "nuts"),
+    ("exact", "levels", "mhaar", "nuts"),
     ("grouped",),
     ("estimate",),
     ("checks",),

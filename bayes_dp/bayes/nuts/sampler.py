@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 from jax import lax
-from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 from numpyro import handlers
 from numpyro.distributions import biject_to
@@ -153,12 +152,20 @@ def sample(model: Callable[..., Any], args: tuple[Any, ...], settings: NutsSetti
     return _draws(samples, stats, program.parameters, [float(s.adapt_state.step_size) for s in states], settings)
 
 
-def _start(program: _Program, key: jax.Array, numbers: Sequence[Any]) -> Any:
-    """A state of positive density."""
+def _start(program: _Program, key: jax.Array, numbers: Sequence[Any]) -> HMCState:
+    """A state of positive density.
+
+    The potential U and its gradient come from the program that moves chains, as a second one with the gradient takes as
+    long to compile. A step of infinite mass ends where it begins, and from an infinite energy it is always accepted.
+    """
     for attempt in range(_ATTEMPTS):
-        state, valid = program.start(jax.random.fold_in(key, attempt), numbers)
-        if valid:
-            return state
+        state = program.start(jax.random.fold_in(key, attempt), numbers)
+        mass = jax.tree.map(np.zeros_like, state.adapt_state.inverse_mass_matrix)
+        heavy = state._replace(adapt_state=state.adapt_state._replace(inverse_mass_matrix=mass))
+        there, _, _ = program.advance(heavy, numbers, 1)
+        found = {"potential_energy": there.potential_energy, "z_grad": there.z_grad}
+        if all(np.all(np.isfinite(value)) for value in jax.tree.leaves(found)):
+            return state._replace(**found)
     raise InputError("no place was found from which a chain may start, with a positive density and finite gradients")
 
 
@@ -236,7 +243,7 @@ class _Form:
 class _Program(NamedTuple):
     """The compiled parts of a run of one chain; `numbers` are those of the model's arguments."""
 
-    start: Callable[..., Any]  # (key, numbers) -> a state, and whether a chain may start there
+    start: Callable[..., Any]  # (key, numbers) -> a state of U = ∞, as that is not known, and of no gradient
     advance: Callable[..., Any]  # (state, numbers, iterations) -> state, coordinates and stats, these (_BLOCK, ...)
     values: Callable[..., Any]  # (coordinates, numbers) -> the samples, (_BLOCK, ...)
     parameters: tuple[str, ...]  # those to be diagnosed
@@ -266,16 +273,15 @@ def compiled(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
         potential_fn_gen=lambda *args, **keywords: partial(potential_energy, model, args, keywords)
     )
 
-    def start(key: jax.Array, numbers: Sequence[jax.Array]) -> tuple[HMCState, jax.Array]:
+    def start(key: jax.Array, numbers: Sequence[jax.Array]) -> HMCState:
         args, keywords = form.fill(numbers)
         key, *keys = jax.random.split(key, 1 + len(shapes))
         place = {
             name: jax.random.uniform(k, one.shape, minval=-_SPREAD, maxval=_SPREAD)
             for k, (name, one) in zip(keys, shapes.items(), strict=True)
         }
-        potential, slopes = jax.value_and_grad(partial(potential_energy, model, args, keywords))(place)
-        state = first_state(
-            ParamInfo(place, potential, slopes),
+        return first_state(
+            ParamInfo(place, jnp.array(jnp.inf), jax.tree.map(jnp.zeros_like, place)),
             warmup,
             dense_mass=[dense] if dense else False,
             target_accept_prob=target_accept,
@@ -284,7 +290,6 @@ def compiled(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
             model_kwargs=keywords,
             rng_key=key,
         )
-        return state, jnp.all(jnp.isfinite(jnp.append(ravel_pytree(slopes)[0], potential)))
 
     def advance(state: HMCState, numbers: Sequence[jax.Array], iterations: int) -> tuple[HMCState, Any, Any]:
         args, keywords = form.fill(numbers)

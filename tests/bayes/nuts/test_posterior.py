@@ -6,7 +6,8 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.nuts.posterior import nuts
-from bayes_dp.bayes.nuts.sampler import _without_tiny_steps
+from bayes_dp.bayes.nuts.sampler import _Form, _start, _without_tiny_steps, compiled
+from bayes_dp.bayes.precision import double
 from tests.bayes.exact.test_posterior import FIXED
 from tests.bayes.mhaar.test_agreement import BUNDLED, discrepancies, random_data
 from tests.bayes.mhaar.test_correlated_posterior import COUNTS, DELTA, assert_as_weighted, weighted_prior
@@ -75,6 +76,34 @@ def test_a_chain_with_tiny_steps_takes_those_of_the_others():
     assert [one.adapt_state.step_size for one in found] == [0.05, 0.03, 0.02, 0.03]
     assert found[1].adapt_state.inverse_mass_matrix == 3
     assert _without_tiny_steps(states[:1]) == states[:1]
+
+
+def test_a_chain_starts_with_the_potential_and_the_gradient_of_its_place():
+    """Somewhere of positive density: here where x > 1."""
+    import jax
+    import jax.numpy as jnp
+    import numpyro
+    import numpyro.distributions as dist
+    from numpyro.distributions import constraints
+
+    def model(shift):
+        x = numpyro.sample("x", dist.Normal(shift, 2.0))
+        z = numpyro.sample("z", dist.ImproperUniform(constraints.real, (), (2,)))
+        numpyro.factor("cut", jnp.where(x > 1, 0.0, -jnp.inf) - 1000 * jnp.sum(jnp.cosh(z)) - x**4)
+
+    form, numbers = _Form.of((np.array(0.3),), {})
+    with double():
+        state = _start(compiled(model, form, 30, 0.9), jax.random.key(0), numbers)
+        x, z = state.z["x"], state.z["z"]
+        assert x > 1
+        potential = (x - 0.3) ** 2 / 8 + np.log(2 * np.sqrt(2 * np.pi)) + 1000 * np.cosh(z).sum() + x**4
+        np.testing.assert_allclose(state.potential_energy, potential, rtol=1e-12)
+        np.testing.assert_allclose(state.z_grad["x"], (x - 0.3) / 4 + 4 * x**3, rtol=1e-12)
+        np.testing.assert_allclose(state.z_grad["z"], 1000 * np.sinh(z), rtol=1e-12)
+        assert state.i == 0
+        assert state.adapt_state.step_size == 1
+        for mass in jax.tree.leaves(state.adapt_state.inverse_mass_matrix):
+            np.testing.assert_array_equal(mass, np.ones(2) if mass.ndim == 1 else np.eye(1))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -34,6 +34,8 @@ _HOMES = {
     "gate": "comparison.gate",
     "Verdict": "comparison.verdict",
     "estimate": "bayes.estimate",
+    "Family": "bayes.families.custom",
+    "subsampled_gaussian": "bayes.families.subsampled",
     "Likelihood": "bayes.likelihoods.custom",
     "bayes_model": "bayes.nuts.model",
     "observe_counts": "bayes.nuts.model",
@@ -69,6 +71,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.checks.model_check import check as check
     from bayes_dp.bayes.convergence import ConvergenceWarning as ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as estimate
+    from bayes_dp.bayes.families.custom import Family as Family
+    from bayes_dp.bayes.families.subsampled import subsampled_gaussian as subsampled_gaussian
     from bayes_dp.bayes.likelihoods.custom import Likelihood as Likelihood
     from bayes_dp.bayes.nuts.model import bayes_model as bayes_model
     from bayes_dp.bayes.nuts.model import observe_counts as observe_counts

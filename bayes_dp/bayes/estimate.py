@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal
 
 from bayes_dp.bayes.exact.posterior import exact
+from bayes_dp.bayes.families.base import TradeOffFamily
+from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.levels.posterior import posterior_of_family
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.question import Strength
@@ -19,8 +22,10 @@ __all__ = ["Estimates", "estimate"]
 
 def estimate(
     counts: ErrorCounts,
-    delta: float,
+    delta: float | None = None,
     *,
+    family: str | TradeOffFamily = "approx",
+    prior: Any = None,
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
@@ -36,7 +41,11 @@ def estimate(
     Parameters
     ----------
     counts : errors of n challenge bases.
-    delta : the known δ, in [0, 1).
+    delta : the known δ, in [0, 1). A family but "approx" can go without: the posterior is then of its own parameter.
+    family : what the training is taken to be, by its trade-off function. "approx" is (ε, δ)-differential privacy; one
+        member of "gaussian", "laplace", "pure" or a `Family` of your own holds at every δ at once.
+    prior : of the parameter of such a family, a NumPyro distribution or text; by default its best attack has the
+        advantage that it has against (ε, 0)-DP with `prior_epsilon`.
     prior_epsilon, prior_strength : NumPyro distributions, or text such as "Gamma(2, 1)"; by default ε ~ HalfNormal
         with variance 10 and s ~ Beta(1, 1).
     strength : "free" estimates s along with ε; a number in [0, 1) fixes it; "tight" is the limit s → 1, where every
@@ -59,6 +68,8 @@ def estimate(
     <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
     >>> bdp.estimate(counts, delta=1e-3, strength="tight")  # takes every attack to be the strongest possible
     <Posterior of epsilon given delta=0.001: 90% interval 1.622 to 2.619>
+    >>> bdp.estimate(counts, delta=1e-3, family="gaussian")  # were the noise Gaussian
+    <Posterior of epsilon given delta=0.001: 90% interval 7.601 to 31.29>
     """
     seed = seed_of(seed)
     shared: dict[str, Any] = {
@@ -66,6 +77,14 @@ def estimate(
         "prior_strength": prior_strength,
         "strength": strength,
     }
+    if not (isinstance(family, str) and family == "approx"):
+        chosen = family_of(family)
+        _check_family(chosen, likelihood, method, groups, spread, settings)
+        return posterior_of_family(counts, chosen, delta, prior=prior, **shared)
+    if prior is not None:
+        raise InputError("prior is for the parameter of a family; the prior of ε is prior_epsilon")
+    if delta is None:
+        raise InputError("delta is missing: the posterior of ε is for a known δ, unless family= says what it is of")
     if groups is not None:
         shared["spread"] = spread
         return _grouped(counts, delta, groups, likelihood, method, shared, settings | {"seed": seed})
@@ -91,6 +110,24 @@ def estimate(
     sampler = _sampler(method)
     _check_settings(f"method={show(method)}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=law, **shared, **settings, seed=seed)
+
+
+def _check_family(
+    family: TradeOffFamily, likelihood: Any, method: Any, groups: Any, spread: Any, settings: Mapping[str, Any]
+) -> None:
+    """Refuse what is not for families of trade-off functions."""
+    name = show(family.name)
+    if not likelihood_of(likelihood).closed_form:
+        raise InputError(f"family={name} is for the {_closed()} likelihood only, not for {show(likelihood)}")
+    if method not in (None, "exact"):
+        raise InputError(
+            f"family={name} is computed by method='exact', not by {show(method)}: the samplers draw rates from the"
+            " layer of (ε, δ)"
+        )
+    if groups is not None or spread is not None:
+        raise InputError(f"groups and spread are for (ε, δ), not for family={name}")
+    if settings:
+        raise InputError(f"{', '.join(settings)}: settings of a sampler, which method='exact' does not have")
 
 
 class Estimates:

@@ -30,6 +30,8 @@ DEFAULTS: dict[str, tuple[str, float, float]] = {
     "delta": ("Uniform(0, 1)", 0.0, 1.0),
     "strength": ("Beta(1, 1)", 0.0, 1.0),
     "spread": ("HalfNormal(0.1)", 0.0, math.inf),
+    "mu": ("HalfNormal(1)", 0.0, math.inf),
+    "theta": ("HalfNormal(1)", 0.0, math.inf),
 }
 
 _DRAWS = 4096  # witnesses of a prior: a mode that holds a thousandth of it has one with probability .98

@@ -33,8 +33,9 @@ FLOORS = (
 # Those of bayes/: what the methods are made of; the methods; what knows several of them; what asks them.
 BAYES_FLOORS = (
     ("convergence", "coordinates", "groups", "layer", "likelihoods", "precision", "priors", "question", "sampled"),
-    ("grid",),
-    ("exact", "levels", "mhaar", "nuts"),
+    ("families", "grid"),
+    ("levels",),
+    ("exact", "mhaar", "nuts"),
     ("grouped",),
     ("estimate",),
     ("checks",),

@@ -232,7 +232,8 @@ def _first(name: str, low: float, high: float, d: Floats) -> Coordinate:
     """
     if not len(d):
         return Coordinate(low, high)
-    size = 1.0 if name == "epsilon" else 0.0  # the likelihood's scale in ε; s and δ live on [0,1]
+    share = name in ("strength", "delta")  # which live on [0,1]
+    size = 0.0 if share else 1.0  # the likelihood's scale in ε, or in the parameter of a family
     smallest, largest = float(d[len(d) // 100]), float(d[-1])
     rest = high - low
     if math.isinf(rest):
@@ -241,7 +242,7 @@ def _first(name: str, low: float, high: float, d: Floats) -> Coordinate:
         near, far = min(max(size, low), smallest), min(max(_SCALE, 10 * largest), _FARTHEST)
         return Coordinate(low, high, far, (Focus(0.0, near, far),))
     near = min(max(size, low), smallest) if rest > 1e3 else smallest
-    if name != "epsilon" or near > 1e-6 * rest:
+    if share or near > 1e-6 * rest:
         return Coordinate(low, high)
     return Coordinate(low, high, foci=(Focus(0.0, near, rest),))
 

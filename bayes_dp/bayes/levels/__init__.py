@@ -1,1 +1,1 @@
-"""Posteriors of models in which every base has a level of leak of its own, between sθ and θ."""
+"""Posteriors of a family of trade-off functions: each base reaches a level of it, of which its data tell."""

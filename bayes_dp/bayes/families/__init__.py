@@ -1,0 +1,1 @@
+"""Families of trade-off functions with one parameter."""

@@ -1,0 +1,62 @@
+"""What a family of trade-off functions is, for everything that asks one.
+
+A family has one parameter t ≥ 0 and a trade-off function f_t for each t, with f_0 = 1 − α and f_t(α) falling in t. So
+the regions R(t) = {f_t(α) ≤ β ≤ 1 − f_t(1 − α)} grow from a line to, at most, the whole square. R(t) has the area
+G(t) = 1 − 2 ∫ f_t, and g = G′ is the density of the level of a uniform point, the least t with the point in R(t).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from bayes_dp.support.arrays import Floats
+
+__all__ = ["TradeOffFamily"]
+
+
+class TradeOffFamily(ABC):
+    """A family of trade-off functions; arrays broadcast, and all logarithms keep their digits."""
+
+    name: str
+    parameter: str  # what it is called: "mu"
+    most: float = math.inf  # the largest t
+
+    @abstractmethod
+    def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """log β, log(1 − β) and log(−∂f_t(α)/∂t) at β = f_t(α), from log α and log(1 − α)."""
+
+    @abstractmethod
+    def log_ratio(self, z: Floats, t: Floats) -> Floats:
+        """log(−f_t′(α)) at α = Φ(−z): the log density of a score z "with" over its density "without"."""
+
+    def kinks(self, t: Floats) -> Floats:
+        """The places α, in order, where f_t′ jumps: the shape of t and an axis more."""
+        return np.empty((*np.shape(t), 0))
+
+    @abstractmethod
+    def log_density(self, t: Floats) -> Floats:
+        """log g(t)."""
+
+    @abstractmethod
+    def log_layer(self, inner: Floats, gap: Floats) -> Floats:
+        """log [G(inner + gap) − G(inner)], where gap may be far smaller than inner."""
+
+    @abstractmethod
+    def by_epsilon(self, epsilon: Floats) -> Floats:
+        """The t whose best attack has the advantage of that against (ε, 0)-DP, tanh(ε/2)."""
+
+    @abstractmethod
+    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+        """The least ε ≥ 0 for which f_t implies (ε, δ)-DP."""
+
+    @abstractmethod
+    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+        """The least δ for which f_t implies (ε, δ)-DP."""
+
+    def __call__(self, alpha: Floats, t: Floats) -> Floats:
+        """f_t(α)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.exp(self.curve(np.log(alpha), np.log1p(-np.asarray(alpha)), np.asarray(t))[0]))

@@ -1,0 +1,203 @@
+"""A family of the user's own, from its trade-off function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from bayes_dp.bayes.families.base import TradeOffFamily
+from bayes_dp.bayes.families.tables import LevelTables
+from bayes_dp.checks import InputError, one_number, show
+from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.tradeoff import TradeOff, least, require_symmetric
+
+__all__ = ["Family"]
+
+_TOLERANCE = 1e-6  # of what is checked of a family
+_CHECKED = 9  # members that are checked
+_LEAST = 1e-3  # θ below which the difference is taken there
+_STEP = 2e-3  # of differences in θ and in log α, relative
+_PANELS, _ORDER = 48, 16  # of the quadrature of f over the logit of α
+_EDGE = 40.0  # logit of α beyond which f is not integrated: a share of e^-40 of the square
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
+_FARTHEST = 1e3  # no larger θ is looked at
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_FULL = 1e-13  # of the square that a member leaves out, so that no larger one is told from it
+
+
+class Family(TradeOffFamily):
+    """A family of trade-off functions f_θ(α) with one parameter θ ≥ 0, given as a function of arrays that broadcast.
+
+    Members must be trade-off functions (convex, non-increasing, 0 ≤ f(α) ≤ 1 − α) and symmetric (their own inverse),
+    f_0(α) = 1 − α, and f_θ(α) must not grow with θ. That is checked on a grid of α and of θ. Areas and slopes are
+    found numerically.
+
+    Parameters
+    ----------
+    name : what it is called in results.
+    f : f(alpha, theta).
+    most : the largest θ.
+
+    >>> logistic = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
+    >>> bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3, family=logistic)
+    <Posterior of epsilon given delta=0.001: 90% interval 3.272 to 10.96>
+    """
+
+    parameter = "theta"
+
+    def __init__(self, name: str, f: Callable[[Any, Any], Any], most: float = math.inf) -> None:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InputError(f"name must be a text of one line, not {show(name)}")
+        if not callable(f):
+            raise InputError(f"f must be a function of alpha and theta, not {show(f)}")
+        self.name, self._f = name, f
+        self.most = one_number("most", most, 0.0, math.inf, low_open=True) if most != math.inf else math.inf
+        self._top = self._largest()
+        self._check()
+        self._areas = LevelTables(_Uniform(self), self._top)
+
+    # -- the function -----------------------------------------------------------------------------------------------
+
+    def _beta(self, alpha: Floats, theta: Floats) -> Floats:
+        alpha, theta = np.broadcast_arrays(alpha, theta)
+        try:
+            with np.errstate(all="ignore"):
+                found = np.asarray(self._f(alpha, theta), dtype=np.float64)
+        except Exception as error:
+            raise InputError(
+                f"f fails for arrays of alpha and theta with {type(error).__name__}: {error!s:.80}"
+            ) from error
+        if found.shape != alpha.shape:
+            raise InputError(f"f must be vectorised: given shape {alpha.shape}, it returned shape {found.shape}")
+        if np.isnan(found).any():
+            i = int(np.argmax(np.isnan(found)))
+            raise InputError(f"f({alpha.flat[i]:g}, {theta.flat[i]:g}) is not a number")
+        return found
+
+    def _check(self) -> None:
+        theta = np.unique(np.concatenate([[0.0], np.geomspace(self._top / 1e3, self._top, _CHECKED)]))
+        alpha = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), np.geomspace(1e-9, 1e-2, 30)]))
+        table = self._beta(alpha, theta[:, None])
+        off = np.abs(table[0] - (1.0 - alpha))
+        if off.max() > _TOLERANCE:
+            i = int(np.argmax(off))
+            raise InputError(f"f(alpha, 0) must be 1 - alpha, but f({alpha[i]:g}, 0) = {table[0, i]:g}")
+        rise = np.diff(table, axis=0)
+        if rise.max() > _TOLERANCE:
+            j, i = divmod(int(np.argmax(rise)), rise.shape[1])
+            raise InputError(
+                f"f must not grow with theta, but f({alpha[i]:g}, {theta[j]:g}) = {table[j, i]:g} and"
+                f" f({alpha[i]:g}, {theta[j + 1]:g}) = {table[j + 1, i]:g}"
+            )
+        for value in theta[1:]:
+            try:
+                require_symmetric(TradeOff(partial(self._beta, theta=np.array(value))))
+            except InputError as error:
+                raise InputError(f"f(alpha, {value:g}): {error}") from None
+
+    # -- slopes -----------------------------------------------------------------------------------------------------
+
+    def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+        alpha = np.exp(log_alpha)
+        beta = np.clip(self._beta(alpha, t), 0.0, 1.0)
+        t = np.broadcast_to(t, beta.shape)
+        t = np.maximum(t, _LEAST)
+        step = _STEP * np.minimum(t, 1.0)
+        near = self._beta(alpha, t - step) - self._beta(alpha, t + step)
+        far = self._beta(alpha, t - 2 * step) - self._beta(alpha, t + 2 * step)
+        rate = np.maximum((8.0 * near - far) / (12.0 * step), 0.0)
+        with np.errstate(divide="ignore"):
+            return np.log(beta), np.log1p(-beta), np.log(rate)
+
+    def log_ratio(self, z: Floats, t: Floats) -> Floats:
+        log_alpha = special.log_ndtr(-z)
+        near, far = (
+            self._beta(np.exp(log_alpha - k * _STEP), t) - self._beta(np.exp(np.minimum(log_alpha + k * _STEP, 0.0)), t)
+            for k in (1, 2)
+        )
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.maximum((8.0 * near - far) / (12.0 * _STEP), 0.0)) - log_alpha)
+
+    # -- areas ------------------------------------------------------------------------------------------------------
+
+    def _left_out(self, theta: Floats) -> Floats:
+        """1 − G(θ) = 2 ∫ f_θ, in the logit of α."""
+        edges = np.linspace(-_EDGE, _EDGE, _PANELS + 1)
+        half = 0.5 * np.diff(edges)[:, None]
+        logit = (edges[:-1, None] + half + half * _NODES).ravel()
+        weight = (half * _WEIGHTS).ravel() * special.expit(logit) * special.expit(-logit)
+        return np.asarray(2.0 * self._beta(special.expit(logit), np.asarray(theta)[..., None]) @ weight)
+
+    def _largest(self) -> float:
+        """θ up to which members differ from the whole square, or where θ ends."""
+        top = min(self.most, 1.0)
+        while top < min(self.most, _FARTHEST) and float(self._left_out(np.array(top))) > _FULL:
+            top = min(2.0 * top, self.most)
+        return top
+
+    def log_density(self, t: Floats) -> Floats:
+        """log g = log 2 ∫ −∂f/∂θ."""
+        edges = np.linspace(-_EDGE, _EDGE, _PANELS + 1)
+        half = 0.5 * np.diff(edges)[:, None]
+        logit = (edges[:-1, None] + half + half * _NODES).ravel()
+        log_alpha, log_rest = -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
+        weight = (half * _WEIGHTS).ravel() * np.exp(log_alpha + log_rest)
+        flat = np.ravel(t)
+        found = np.concatenate(
+            [
+                np.exp(self.curve(log_alpha, log_rest, part[:, None])[2]) @ weight
+                for part in np.array_split(flat, len(flat) // 256 + 1)
+            ]
+        )
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(2.0 * found)).reshape(np.shape(t))
+
+    def log_layer(self, inner: Floats, gap: Floats) -> Floats:
+        inner, gap = np.broadcast_arrays(inner, gap)
+        return self._areas.log_between(np.ravel(inner), np.ravel(gap)).reshape(inner.shape)
+
+    # -- privacy ----------------------------------------------------------------------------------------------------
+
+    def by_epsilon(self, epsilon: Floats) -> Floats:
+        """A symmetric f_θ has its largest advantage 1 − 2α where f_θ(α) = α, so α = 1/(1 + e^ε)."""
+        alpha = special.expit(-np.asarray(epsilon, dtype=np.float64))
+        return least(lambda theta: self._beta(alpha, theta) <= alpha, np.zeros_like(alpha), self._top)
+
+    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+        """The largest 1 − f(α) − e^ε α, by golden sections in e^ε α as in `tradeoff.TradeOff`."""
+        t, epsilon = np.broadcast_arrays(np.asarray(t, float), np.asarray(epsilon, float))
+        shrink = np.exp(-epsilon)
+        low, high = np.zeros_like(shrink), np.ones_like(shrink)
+        for _ in range(60):
+            step = _GOLDEN * (high - low)
+            left, right = high - step, low + step
+            rises = left + self._beta(left * shrink, t) >= right + self._beta(right * shrink, t)
+            low, high = np.where(rises, left, low), np.where(rises, high, right)
+        return np.maximum(0.0, 1.0 - self._beta(high * shrink, t) - high)
+
+    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+        t, delta = np.broadcast_arrays(np.asarray(t, float), np.asarray(delta, float))
+        low, high = np.zeros(t.shape), np.full(t.shape, 750.0)
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            enough = self.delta_at(t, middle) <= delta
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        # At e^-750, which is 0, no larger ε is told apart.
+        return np.where(high < 749.0, high, np.inf) * (self.delta_at(t, np.zeros(t.shape)) > delta)
+
+
+class _Uniform:
+    """The levels of uniform points: the law whose integrals over layers are their areas."""
+
+    def __init__(self, family: TradeOffFamily) -> None:
+        self._family = family
+        self.owner, self.times = np.zeros(1, int), np.ones(1, int)
+        self.peak, self.width = np.zeros(1), np.ones(1)
+
+    def log_density(self, rows: Ints, t: Floats) -> Floats:
+        return self._family.log_density(t)

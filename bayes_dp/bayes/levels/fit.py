@@ -1,0 +1,149 @@
+"""The posterior of a family's parameter θ and of the strength s, given what the data say of the levels of bases.
+
+Given (θ, s) the rates of a base are uniform over R(θ) without R(sθ), so that its level has the density g on [sθ, θ]:
+
+    L_i(θ, s) = ∫ ℓ_i(t) g(t) dt / [G(θ) − G(sθ)] over the layer,   L_i(θ, 1) = ℓ_i(θ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from bayes_dp.bayes.families.base import TradeOffFamily
+from bayes_dp.bayes.families.tables import LevelLaw, LevelTables
+from bayes_dp.bayes.grid.axis import Axis, Coordinate, axis_of
+from bayes_dp.bayes.grid.grid import Grid, GridMarginal
+from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.question import Strength
+from bayes_dp.support.arithmetic import underflow_is_zero
+from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.tradeoff import least
+
+__all__ = ["Fit", "Mapped"]
+
+_TIGHT = 1e-12  # the distance of a strength from 1 at which the layer has no width
+_KNOTS = 400  # between which values are interpolated for mean and standard deviation
+_REACH = 2.0  # times the largest level of a base, or of the prior, up to which levels are tabulated
+
+
+class Mapped:
+    """A coordinate of an increasing function of a parameter; where that is flat its law has an atom."""
+
+    def __init__(self, coordinate: Coordinate, function: Callable[[Floats], Floats]) -> None:
+        self._coordinate, self._function = coordinate, function
+        self.low = float(function(np.array(coordinate.low)))
+        self.high = float(function(np.array(coordinate.high))) if np.isfinite(coordinate.high) else np.inf
+
+    def value(self, u: Floats) -> Floats:
+        return np.asarray(self._function(self._coordinate.value(u)))
+
+    def inverse(self, value: Floats) -> Floats:
+        """The largest u whose value does not exceed this one."""
+        beyond = least(lambda u: self.value(u) > value, np.zeros_like(value), 1.0 - 1e-15)
+        return np.where(value < self.low, 0.0, beyond)
+
+    def log_rate(self, u: Floats) -> Floats:
+        step = 1e-6 * np.minimum(u, 1.0 - u)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.maximum(self.value(u + step) - self.value(u - step), 0.0) / (2.0 * step)))
+
+
+class Fit:
+    """The posterior of (θ, s), or of θ where the strength is fixed or "tight".
+
+    Without a prior of θ, it is the law under which the best attack has the advantage that it has under (ε, 0)-DP with
+    the prior of ε, by default that of all posteriors of ε: what data see is advantage, so that this is the same prior
+    belief in every family.
+    """
+
+    @underflow_is_zero
+    def __init__(
+        self,
+        law: LevelLaw,
+        family: TradeOffFamily,
+        *,
+        prior: Any = None,
+        prior_epsilon: Any = None,
+        prior_strength: Any = None,
+        strength: Strength = "free",
+    ) -> None:
+        self.family, self.strength = family, strength
+        if prior is None:
+            first = axis_of("epsilon", prior_of("epsilon", prior_epsilon))
+            self.theta: Callable[[Floats], Floats] = family.by_epsilon
+        else:
+            first = axis_of(family.parameter, prior)
+            self.theta = np.asarray
+        axes: list[Axis] = [first]
+        if strength == "free":
+            axes.append(axis_of("strength", prior_of("strength", prior_strength)))
+        top = max(float(self.theta(np.array(first.top))), float(law.peak.max()), 1.0)
+        self.tables = LevelTables(law, min(_REACH * top, family.most))
+        self.grid = Grid(axes, self._log_likelihood, ridge=strength == "free")
+        self.log_evidence = self.grid.log_evidence
+        self._first = first
+
+    def _log_likelihood(self, x: Floats, strength: Floats) -> Floats:
+        theta = self.theta(x)
+        if self.strength == "tight":
+            return self._tight(theta)[:, None]
+        if self.strength != "free":
+            strength = np.full((len(theta), 1), float(self.strength))
+        log_area = self.family.log_layer(theta[:, None] * strength, theta[:, None] * (1.0 - strength))
+        with np.errstate(invalid="ignore"):
+            found = self.tables.log_masses(theta, strength) - len(self.tables) * log_area
+        tight = 1.0 - strength < _TIGHT
+        if tight.any():
+            found = np.where(tight, self._tight(theta)[:, None], found)
+        return np.where(np.isnan(found), -np.inf, found)
+
+    def _tight(self, theta: Floats) -> Floats:
+        density = self.tables.times @ self.tables.log_densities(theta)
+        return np.asarray(density - len(self.tables) * self.family.log_density(theta))
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> tuple[Floats, Floats, Floats]:
+        """θ, s and the weight of every node of the grid; s is 1 where it is tight."""
+        found = self.grid.nodes
+        theta = self.theta(found[self._first.name])
+        return theta, found.get("strength", np.full(len(theta), self._fixed)), self.grid.weight
+
+    @property
+    def _fixed(self) -> float:
+        return 1.0 if self.strength in ("tight", "free") else float(self.strength)
+
+    @underflow_is_zero
+    def marginal(self, function: Callable[[Floats], Floats] | None = None) -> GridMarginal:
+        """The posterior of an increasing function of θ; of θ itself without one."""
+        base = self.grid.marginals[self._first.name]
+        whole = self.theta if function is None else lambda x: function(self.theta(x))
+        coordinate = Mapped(self._first.coordinate, whole)
+        at, weight = base.density_u.nodes()
+        knots = np.unique(at)
+        knots = knots[np.unique(np.linspace(0, len(knots) - 1, _KNOTS).astype(int))]
+        value = PchipInterpolator(knots, coordinate.value(knots))(at)
+        mean = float(weight @ value)
+        return GridMarginal(coordinate, base.density_u, mean, float(np.sqrt(weight @ (value - mean) ** 2)))
+
+    def draws(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draws of θ and s, (size,) each; s is 1 where it is tight."""
+        found = self.grid.draws(size, rng)
+        theta = self.theta(found[self._first.name])
+        return theta, found.get("strength", np.full(size, self._fixed))
+
+    def levels(self, theta: Floats, strength: Floats, rng: np.random.Generator) -> tuple[Floats, Ints]:
+        """Draws of the level of each distinct base, and of the row that it comes from, given θ and s; (size, bases)."""
+        return self.tables.draw(theta, strength, rng)
+
+    def prior_top(self, probability: float = 0.95) -> float:
+        """The quantile of θ's prior."""
+        density, coordinate = self._first.log_density, self._first.coordinate
+        u = (np.arange(20_000) + 0.5) / 20_000
+        mass = np.cumsum(np.exp(density(u)))
+        return float(self.theta(coordinate.value(np.interp(probability * mass[-1], mass, u))))

@@ -1,0 +1,152 @@
+"""Families of trade-off functions: areas, densities, slopes and conversions against what defines them."""
+
+import numpy as np
+import pytest
+from scipy import integrate, special
+
+import bayes_dp as bdp
+from bayes_dp import tradeoff
+from bayes_dp.bayes.families.gaussian import GAUSSIAN
+from bayes_dp.bayes.families.laplace import LAPLACE
+from bayes_dp.bayes.families.pure import PURE
+from bayes_dp.bayes.families.registry import FAMILIES, family_of
+from bayes_dp.bayes.families.subsampled import SubsampledGaussian
+
+LOGISTIC = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
+OWN_GAUSSIAN = bdp.Family("like gaussian", lambda a, mu: special.ndtr(-special.ndtri(a) - mu))
+ALL = [GAUSSIAN, LAPLACE, PURE, LOGISTIC, OWN_GAUSSIAN, SubsampledGaussian(0.3)]
+by_name = pytest.mark.parametrize("family", ALL, ids=[family.name for family in ALL])
+FUNCTIONS = {"gaussian": tradeoff.Gaussian, "laplace": tradeoff.Laplace, "pure": tradeoff.ApproxDP}
+
+
+def area(family, t):
+    """G(t) = 1 − 2 ∫ f_t, in the logit of α."""
+    kinks = special.logit(family.kinks(np.array(t)))
+    total = 0.0
+    for low, high in zip([-40.0, *kinks], [*kinks, 40.0], strict=True):
+        f = lambda x: float(family(special.expit(x), np.array(t))) * special.expit(x) * special.expit(-x)  # noqa: E731
+        total += integrate.quad(f, low, high, epsabs=1e-14, epsrel=1e-12, limit=300)[0]
+    return 1.0 - 2.0 * total
+
+
+@by_name
+@pytest.mark.parametrize(("inner", "outer"), [(0.0, 0.3), (0.5, 1.5), (1.0, 4.0), (0.0, 6.0)])
+def test_the_area_of_a_layer(family, inner, outer):
+    found = np.exp(family.log_layer(np.array(inner), np.array(outer - inner)))
+    assert found == pytest.approx(area(family, outer) - area(family, inner), rel=1e-9, abs=1e-11)
+
+
+@by_name
+@pytest.mark.parametrize("t", [0.01, 0.5, 2.0, 5.0])
+@pytest.mark.parametrize("gap", [1e-13, 1e-8, 1e-4, 1e-2, 0.03, 0.05, 0.1])
+def test_a_thin_layer_keeps_its_digits(family, t, gap):
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    at = t + gap * (0.5 + 0.5 * nodes)
+    mean = np.log(np.exp(family.log_density(at)) @ weights / 2)
+    assert float(family.log_layer(np.array(t), np.array(gap))) - np.log(gap) == pytest.approx(float(mean), abs=1e-8)
+
+
+@pytest.mark.parametrize("family", ALL[:3], ids=[family.name for family in ALL[:3]])
+def test_far_layers(family):
+    """Where the region is the whole square but for e^-600 of it."""
+    t = 50.0 if family is GAUSSIAN else 600.0
+    thick, thin = (float(family.log_layer(np.array(t), np.array(gap))) for gap in (100.0, 1e-9))
+    assert thin == pytest.approx(float(family.log_density(np.array(t))) + np.log(1e-9), abs=1e-6)
+    assert np.isfinite(thick)
+    assert thick < -500
+
+
+@by_name
+@pytest.mark.parametrize("t", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("alpha", [1e-8, 1e-3, 0.2, 0.49, 0.51, 0.9])
+def test_the_curve_and_its_slopes(family, t, alpha):
+    one = np.array(t)
+    log_beta, log_rest, rate = (float(v) for v in family.curve(np.log(alpha), np.log1p(-alpha), one))
+    beta = float(family(alpha, one))
+    assert np.exp(log_beta) == pytest.approx(beta, rel=1e-12)
+    assert np.exp(log_rest) == pytest.approx(1 - beta, rel=1e-9, abs=1e-15)
+    step = 1e-4 * t
+    across = (float(family(alpha, one - step)) - float(family(alpha, one + step))) / (2 * step)
+    assert np.exp(rate) == pytest.approx(across, rel=1e-5, abs=1e-9)
+    along = (float(family(alpha * (1 - 1e-3), one)) - float(family(alpha * (1 + 1e-3), one))) / (2e-3 * alpha)
+    z = -special.ndtri(alpha)
+    assert np.exp(float(family.log_ratio(np.array(z), one))) == pytest.approx(along, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_members_are_the_trade_off_functions(name):
+    family, alpha = family_of(name), np.linspace(1e-6, 1 - 1e-6, 301)
+    for t in (0.2, 1.0, 3.0):
+        f = FUNCTIONS[name](t)
+        np.testing.assert_allclose(family(alpha, np.array(t)), f(alpha), rtol=1e-12, atol=1e-15)
+        for delta in (1e-9, 1e-3, 0.2, 0.9):
+            assert float(family.epsilon_at(np.array(t), np.array(delta))) == pytest.approx(
+                float(f.epsilon_at(delta)), rel=1e-12, abs=1e-12
+            )
+        for epsilon in (0.0, 0.5, 2.0):
+            assert float(family.delta_at(np.array(t), np.array(epsilon))) == pytest.approx(
+                float(f.delta_at(epsilon)), rel=1e-12, abs=1e-14
+            )
+
+
+@pytest.mark.parametrize("family", ALL[:5], ids=[family.name for family in ALL[:5]])
+def test_the_best_attack_has_the_advantage_of_epsilon(family):
+    for epsilon in (1e-3, 0.5, 2.0, 8.0):
+        t = family.by_epsilon(np.array(epsilon))
+        alpha = special.expit(-epsilon)  # where a symmetric curve of this advantage meets the diagonal
+        assert float(family(alpha, t)) == pytest.approx(alpha, rel=1e-9)
+
+
+def test_own_families_are_as_the_closed_ones():
+    t, epsilon = np.array([0.01, 0.5, 2.0, 5.0]), np.array([0.0, 1.0])
+    np.testing.assert_allclose(OWN_GAUSSIAN.log_density(t), GAUSSIAN.log_density(t), atol=1e-9)
+    for e in epsilon:
+        np.testing.assert_allclose(OWN_GAUSSIAN.delta_at(t, e), GAUSSIAN.delta_at(t, e), atol=1e-12)
+    np.testing.assert_allclose(OWN_GAUSSIAN.epsilon_at(t, 0.01), GAUSSIAN.epsilon_at(t, 0.01), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (lambda a, t: (1 - a) * np.exp(-t) + 0.1, r"f\(alpha, 0\) must be 1 - alpha, but f\(.*, 0\) = "),
+        (lambda a, t: np.where(t == 0, 1 - a, (1 - a) * t / (1 + t)), "f must not grow with theta"),
+        (lambda a, t: (1 - a) * np.exp(-t), "symmetric"),
+        (lambda a, t: 1 - a + 0 * t if np.ndim(a) == 0 else np.zeros(3), "must be vectorised"),
+        (lambda a, t: 1 / 0, "ZeroDivisionError"),
+        (lambda a, t: np.where(t > 0, np.nan, 1 - a), "is not a number"),
+        (3, "f must be a function of alpha and theta, not 3"),
+    ],
+)
+def test_what_is_no_family_is_refused(f, message):
+    with pytest.raises(bdp.InputError, match=message):
+        bdp.Family("own", f)
+
+
+@pytest.mark.parametrize("name", ["", "two\nlines", 3])
+def test_names(name):
+    with pytest.raises(bdp.InputError, match="name must be a text of one line"):
+        bdp.Family(name, lambda a, t: (1 - a) / (1 - a + a * np.exp(t)))
+
+
+def test_families_by_name():
+    assert all(family_of(name) is family for name, family in FAMILIES.items())
+    for wrong in ("normal", None, 3):
+        with pytest.raises(bdp.InputError, match=r"family must be 'approx', 'gaussian'.* not"):
+            family_of(wrong)
+
+
+@pytest.mark.parametrize(("q", "mu"), [(0.3, 3.0), (0.05, 1.0), (1.0, 1.0)])
+def test_subsampled_gaussian_against_its_definition(q, mu):
+    """δ(ε) in both orders by quadrature of (p − e^ε q)_+ over the densities."""
+    family = bdp.subsampled_gaussian(q)
+    x = np.linspace(-40, 40, 800_001)
+    base = np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi)
+    mixed = (1 - q) * base + q * np.exp(-0.5 * (x - mu) ** 2) / np.sqrt(2 * np.pi)
+    for epsilon in (0.0, 0.2, 1.0, 3.0):
+        slow = max(np.maximum(p - np.exp(epsilon) * r, 0).sum() for p, r in ((mixed, base), (base, mixed))) * (
+            x[1] - x[0]
+        )
+        assert float(family.delta_at(np.array(mu), np.array(epsilon))) == pytest.approx(slow, abs=1e-9)
+    delta = family.delta_at(np.array(mu), np.array(0.5))
+    if delta > 0:
+        assert float(family.epsilon_at(np.array(mu), delta)) == pytest.approx(0.5, abs=1e-9)

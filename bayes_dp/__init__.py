@@ -36,6 +36,7 @@ _HOMES = {
     "estimate": "bayes.estimate",
     "Family": "bayes.families.custom",
     "subsampled_gaussian": "bayes.families.subsampled",
+    "estimate_shifted": "bayes.levels.shifted",
     "Likelihood": "bayes.likelihoods.custom",
     "bayes_model": "bayes.nuts.model",
     "observe_counts": "bayes.nuts.model",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.estimate import estimate as estimate
     from bayes_dp.bayes.families.custom import Family as Family
     from bayes_dp.bayes.families.subsampled import subsampled_gaussian as subsampled_gaussian
+    from bayes_dp.bayes.levels.shifted import estimate_shifted as estimate_shifted
     from bayes_dp.bayes.likelihoods.custom import Likelihood as Likelihood
     from bayes_dp.bayes.nuts.model import bayes_model as bayes_model
     from bayes_dp.bayes.nuts.model import observe_counts as observe_counts

@@ -17,7 +17,7 @@ from bayes_dp.data.counts import CROSS_FED, ErrorCounts
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["Parameter", "Question", "Strength", "ask", "needs_area"]
+__all__ = ["Parameter", "Question", "Strength", "ask", "needs_area", "priors_for"]
 
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
@@ -122,15 +122,21 @@ def ask(
         raise InputError(
             f"counts must be ErrorCounts, not {type(counts).__name__}; see ErrorCounts.from_csv and others"
         )
-    known, strength = _known(parameter, known), _strength(strength)
+    known, (strength, priors) = _known(parameter, known), priors_for(parameter, prior, strength, prior_strength)
+    law = likelihood_of(likelihood)
+    law.check(Counts.of(counts))
+    return Question(counts, parameter, known, strength, priors, law)
+
+
+def priors_for(parameter: Parameter, prior: Any, strength: Any, prior_strength: Any) -> tuple[Strength, dict[str, Any]]:
+    """The strength, checked, and the priors of the parameter and, if it is free, of the strength."""
+    strength = _strength(strength)
     priors: dict[str, Any] = {parameter: prior_of(parameter, prior)}
     if strength == "free":
         priors["strength"] = prior_of("strength", prior_strength)
     elif prior_strength is not None:
         raise InputError(f"prior_strength is for strength='free'; here the strength is {show(strength)}")
-    law = likelihood_of(likelihood)
-    law.check(Counts.of(counts))
-    return Question(counts, parameter, known, strength, priors, law)
+    return strength, priors
 
 
 def needs_area(what: str, strength: Strength) -> None:

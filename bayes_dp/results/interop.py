@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
     from bayes_dp.results.posterior import Provenance
 
-__all__ = ["PARETO_K", "ess", "psis", "rhat", "to_arviz"]
+__all__ = ["PARETO_K", "ess", "of_bases", "psis", "rhat", "to_arviz"]
 
 PARETO_K = 0.7  # of smoothed weights, above which they are not to be trusted
 
@@ -41,15 +41,28 @@ def to_arviz(
     of the error rates `alpha` and `beta`, of shape (chains, draws, n). The provenance and `attrs` are the attributes of
     the whole, those that are neither text nor numbers as JSON, so that the result can be saved as netCDF.
     """
-    az = _arviz()
     groups = {
-        "posterior": {name: np.asarray(values) for name, values in posterior.items()},
-        "sample_stats": {name: np.asarray(values) for name, values in sample_stats.items()},
+        "posterior": posterior,
+        "sample_stats": sample_stats,
         "observed_data": {name: getattr(counts, name) for name in _COUNTS},
     }
-    groups = {name: group for name, group in groups.items() if group}
     bases = list(counts.base) if counts.base is not None else list(range(len(counts)))
-    places: dict[str, Any] = {"coords": {"base": bases}, "dims": {name: ["base"] for name in _BY_BASE}}
+    return of_bases(groups, bases, _BY_BASE, provenance, attrs)
+
+
+def of_bases(
+    groups: Mapping[str, Mapping[str, ArrayLike]],
+    bases: Sequence[Any],
+    by_base: Sequence[str],
+    provenance: Provenance,
+    attrs: Mapping[str, Any] | None = None,
+) -> Any:
+    """The same for groups of variables by name, of which those in `by_base` have the last dimension `base`."""
+    az = _arviz()
+    groups = {
+        name: {each: np.asarray(values) for each, values in group.items()} for name, group in groups.items() if group
+    }
+    places: dict[str, Any] = {"coords": {"base": list(bases)}, "dims": {name: ["base"] for name in by_base}}
     everything = provenance.to_dict() | (dict(attrs) if attrs else {})
     everything |= everything.pop("known")
     flat = {name: v if type(v) in (str, int, float) else json.dumps(v) for name, v in everything.items()}

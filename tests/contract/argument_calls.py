@@ -37,6 +37,11 @@ def posterior() -> Any:
 
 
 @cache
+def shifted() -> Any:
+    return bdp.estimate_shifted(bdp.attacks.call_members(WITH_PROPENSITIES, 40))
+
+
+@cache
 def learned() -> Any:
     return propensity.fit(FEATURES, MEMBER)
 

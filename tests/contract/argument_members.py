@@ -40,6 +40,7 @@ from tests.contract.argument_calls import (
     call,
     comparison,
     posterior,
+    shifted,
 )
 from tests.contract.argument_values import (
     CONFIDENCE,
@@ -364,6 +365,23 @@ call("bayes_dp.bayes.sampled.SampledPosterior.rates", SAMPLES.rates, {}, **DRAWS
 NEVER = Values(
     (), (1.0, math.nan, "a", True, THING), ("method",)
 )  # what draws do not tell is refused whatever is asked
+SHIFTED = "bayes_dp.bayes.levels.shifted.ShiftedPosterior"
+OF_GUESSES = besides(PARAMETER, "e", bad=("e[a]",))
+call(f"{SHIFTED}.draws", Method(shifted, "draws"), {}, **DRAWS)
+call(f"{SHIFTED}.to_arviz", Method(shifted, "to_arviz"), {}, **DRAWS)
+call(f"{SHIFTED}.pdf", Method(shifted, "pdf"), {"value": 1.0}, **POINTS | {"parameter": OF_GUESSES})
+call(
+    f"{SHIFTED}.zero_run",
+    Method(shifted, "zero_run"),
+    {},
+    prob=besides(PROB, bad=(np.nextafter(0, 1), np.nextafter(1, 0))),
+)
+for _name in ("high_end", "to_dict"):
+    call(f"{SHIFTED}.{_name}", Method(shifted, _name), {}, prob=PROB)
+OF_COUNTS = Values((), (1.0, math.nan, "a", True, THING), ("guesses",))  # refused whatever is asked
+call(f"{SHIFTED}.rates", Method(shifted, "rates"), {}, size=OF_COUNTS, seed=OF_COUNTS)
+call(f"{SHIFTED}.gaussian", Method(shifted, "gaussian"), {}, prob=OF_COUNTS)
+call(f"{SHIFTED}.delta_at", Method(shifted, "delta_at"), {"epsilon": 1.0}, epsilon=OF_COUNTS, prior=OF_COUNTS)
 call("bayes_dp.Posterior.pdf", SAMPLES.pdf, {"value": 1.0}, value=NEVER, parameter=NEVER)
 call("bayes_dp.Posterior.delta_at", SAMPLES.delta_at, {"epsilon": 1.0}, epsilon=NEVER, prior=NEVER)
 

@@ -595,6 +595,41 @@ call(
     seed=SEED,
     settings=Values((), (), ()),
 )
+CALLED = attacks.call_members(WITH_PROPENSITIES, 40)
+call(
+    "bayes_dp.estimate_shifted",
+    bdp.estimate_shifted,
+    {"guesses": CALLED},
+    until="bayes_dp.bayes.levels.shifted:ShiftedPosterior",
+    guesses=besides(
+        thing(CALLED, WITH_PROPENSITIES, wrong=(COUNTS, GUESSES, SCORES, None)),
+        bad=(attacks.call_members(WITH_PROPENSITIES, attacks.Bonferroni()),),
+        names=("propensity",),
+    ),
+    delta=DELTA,
+    draws=Values(
+        (None, np.full((20, 60), 0.4), np.full((1, 60), 5e-324), [[0.5] * 60] * 3, pd.DataFrame(np.full((2, 60), 0.5))),
+        (
+            0.5,
+            [0.5] * 60,
+            np.full((20, 59), 0.4),
+            np.full((60, 20), 0.4),
+            np.full((0, 60), 0.4),
+            np.full((2, 60, 1), 0.4),
+            np.zeros((2, 60)),
+            np.ones((2, 60)),
+            np.full((2, 60), math.nan),
+            np.full((2, 60), True),
+            "many",
+            True,
+            THING,
+        ),
+    ),
+    known=flag(),
+    **BAYES,
+    strength=STRENGTH,
+    seed=SEED,
+)
 LAYER = besides(STRENGTH, bad=("tight",))
 SAMPLER = {"chains": whole(1), "draws": whole(1), "warmup": whole(0), "seed": SEED, "progress": PROGRESS}
 for _method, _first in (("nuts", "draws_of"), ("mhaar", "_run")):

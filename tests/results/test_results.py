@@ -74,6 +74,20 @@ class TestSampledPosterior(TestPosterior):
         return Drawn(ask(COUNTS, "epsilon", 1e-2))
 
 
+@cache
+def shifted(label: str) -> Any:
+    table = bdp.GuessTable(np.arange(60), MEMBER, 0.5, base=[label, "b"] * 30)
+    return bdp.estimate_shifted(bdp.attacks.call_members(table, 40))
+
+
+class TestShiftedPosterior(ResultContract):
+    def made(self):
+        return shifted("a")
+
+    def hostile(self):
+        return shifted(HOSTILE)
+
+
 class TestLowerBound(SavedContract):
     def made(self):
         return audits.clopper_pearson(COUNTS, 1e-2)

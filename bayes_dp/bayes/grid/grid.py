@@ -133,6 +133,12 @@ class Grid:
         return {name: axis.value(at) for (name, axis), at in zip(self._coordinates.items(), self._at, strict=False)}
 
     @underflow_is_zero
+    def finer(self, share: float) -> tuple[dict[str, Floats], Floats]:
+        """`nodes` and `weight` with more nodes, so that no cell holds more than this share of the posterior."""
+        *at, weight = self._cells.finer(share).nodes()
+        return {name: axis.value(u) for (name, axis), u in zip(self._coordinates.items(), at, strict=False)}, weight
+
+    @underflow_is_zero
     def draws(self, size: int, rng: np.random.Generator) -> dict[str, Floats]:
         """Independent draws by parameter, (size,) each."""
         at = self._cells.sample(size, rng)
@@ -156,6 +162,7 @@ def _constant_product(first: Coordinate, share: Coordinate) -> Ridge:
 
     def ridge(u0: float, v0: float, u: Floats) -> Floats:
         product = first.value(np.array(u0)) * share.value(np.array(v0))
-        return share.inverse(product / np.maximum(first.value(u), 1e-300))
+        with np.errstate(over="ignore"):  # any share above 1 is 1
+            return share.inverse(product / np.maximum(first.value(u), 1e-300))
 
     return ridge

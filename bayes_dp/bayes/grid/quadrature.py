@@ -75,6 +75,24 @@ class Cells:
         values = density @ weights * length[:, None]
         return Piecewise.overlay(self.edges[:, axis, :], values @ TO_COEFFICIENTS.T)
 
+    def finer(self, share: float) -> Cells:
+        """The same polynomials on smaller cells, none of which holds more than this share of the mass.
+
+        For the mean of what has kinks, which the nodes of large cells step over.
+        """
+        edges, density = self.edges, self.density()
+        two = density.shape[2] == ORDER
+        halves = np.stack([legendre.legvander(NODES - 1 + i, ORDER - 1) @ TO_COEFFICIENTS for i in (0, 1)])
+        while (split := (density * _cell_weights(edges, density.shape[2])).sum(axis=(1, 2)) > share).any():
+            axes = np.tile([True, two], (int(split.sum()), 1))
+            parts = [np.maximum(half @ density[split], 0.0) for half in halves]
+            if two:
+                parts = [np.maximum(part @ half.T, 0.0) for half in halves for part in parts]
+            edges = np.concatenate([edges[~split], _halve(edges[split], axes)])
+            density = np.concatenate([density[~split], *parts])
+        with np.errstate(divide="ignore"):
+            return Cells(edges, np.log(density) + self.log_total, self.log_total, self.error)
+
     def sample(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Independent draws (u, v): a cell, then u and v | u by the inverse of their piecewise linear CDFs."""
         density = self.density()

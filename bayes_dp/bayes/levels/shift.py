@@ -36,6 +36,7 @@ _SHARES, _WEIGHTS = 0.5 + 0.5 * _X, 0.5 * _W
 _LAST = (legendre.legvander(_X, _ORDER - 1) * _W[:, None])[:, -2:] * (np.arange(_ORDER - 2, _ORDER) + 0.5)
 _RESOLVED = np.log(1e-5)  # share of the whole by which an interpolant may be off; the integral is off by its square
 _DEEPEST = 200  # halvings
+_FARTHEST = 1e10  # ε, beyond which sε has no digits left
 _BLOCK = 1_000_000  # integrals at a time
 _NEAR = 200_000  # numbers that stay in the processor's cache
 
@@ -47,12 +48,12 @@ class ShiftLikelihood:
         self.groups, self.delta, self.draws = tuple(groups), delta, groups[0].draws
         made = sum(group.right + group.wrong for group in groups)
         self._rate = delta * examples / made  # d = min(1, t rate)
-        self._rows = 1 if len(groups) == 1 else self.draws  # one group's integral of the mean is the mean of integrals
+        self.rows = 1 if len(groups) == 1 else self.draws  # of one group the integral of the mean over the draws is all
 
     @underflow_is_zero
     def total(self, epsilon: Floats, strength: Floats) -> Floats:
         """log L for ε (r,) and s (r, c), where s → 1 beyond 1 − 1e-12: an array (r, c)."""
-        return _log_mean(self._products(epsilon, strength, self._rows))
+        return _log_mean(self._products(np.minimum(epsilon, _FARTHEST), strength, self.rows))
 
     @underflow_is_zero
     def weights(self, epsilon: Floats, strength: Floats) -> Floats:
@@ -66,12 +67,16 @@ class ShiftLikelihood:
         return float(_log_mean(np.sum([group.log_likelihood(zero, zero) for group in self.groups], axis=0))[0])
 
     @underflow_is_zero
-    def log_above(self, epsilon: Floats, low: Floats) -> Floats:
-        """log ∫_low^1 ℓ q′ dt of each group for ε and low < 1 of shape (m,): an array (rows, groups, m).
+    def log_above(self, group: int, epsilon: Floats, low: Floats) -> Floats:
+        """log ∫_low^1 ℓ q′ dt of a group for ε and low < 1 of shape (m,): an array (rows, m).
 
         A row is a draw; of one group there is one row, the mean over the draws.
         """
-        return self._integrals(epsilon, low, self._rows)
+        return self._integrals(self.groups[group], epsilon, low, self.rows)
+
+    def log_density(self, group: int, epsilon: Floats, t: Floats) -> Floats:
+        """log ℓ q′ of a group at levels t of ε, (m,) each: an array (rows, m)."""
+        return self._log_level(self.groups[group], epsilon, t, self.rows) + log_area_rate(epsilon, self.delta, t)
 
     def _products(self, epsilon: Floats, strength: Floats, rows: int) -> Floats:
         """log Π_g L_gk, (rows, r, c), for every draw or, of one group, their mean."""
@@ -81,15 +86,16 @@ class ShiftLikelihood:
             at = epsilon[np.nonzero(tight)[0]]
             found[:, tight] = sum(self._log_level(group, at, np.ones(len(at)), rows) for group in self.groups)
         row, column = np.nonzero(~tight)
-        step = max(1, _BLOCK // (rows * len(self.groups)))
+        step = max(1, _BLOCK // rows)
         for part in (slice(i, i + step) for i in range(0, len(row), step)):
             e, s = epsilon[row[part]], strength[row[part], column[part]]
-            whole = self._integrals(e, s, rows).sum(axis=1) - len(self.groups) * log_area(e, self.delta, s)
-            found[:, row[part], column[part]] = whole
+            found[:, row[part], column[part]] = -len(self.groups) * log_area(e, self.delta, s)
+            for group in self.groups:
+                found[:, row[part], column[part]] += self._integrals(group, e, s, rows)
         return found
 
-    def _integrals(self, epsilon: Floats, low: Floats, rows: int) -> Floats:
-        """log ∫_low^1 ℓ_gk q′ dt, (rows, groups, m)."""
+    def _integrals(self, group: GroupOfGuesses, epsilon: Floats, low: Floats, rows: int) -> Floats:
+        """log ∫_low^1 ℓ_gk q′ dt, (rows, m)."""
         rays, ray = np.unique(epsilon, return_inverse=True)
         kinks = np.full(len(rays) if self._rate > 1.0 else 0, 1.0 / max(self._rate, 1.0))  # where d reaches 1
         at, ray = np.concatenate([low, kinks]), np.concatenate([ray, np.arange(len(kinks))])
@@ -97,15 +103,14 @@ class ShiftLikelihood:
         ray, start = ray[order], at[order]
         end = np.where(np.append(ray[1:] != ray[:-1], True), 1.0, np.append(start[1:], 1.0))
         place = np.arange(len(ray)) - np.searchsorted(ray, ray)  # of each segment among those of its ray
-        found = np.empty((rows, len(self.groups), len(at)))
-        for g, group in enumerate(self.groups):
 
-            def log_density(segment: Indices, t: Floats, group: GroupOfGuesses = group) -> Floats:
-                epsilon = rays[ray[segment]]
-                return self._log_level(group, epsilon, t, rows) + log_area_rate(epsilon, self.delta, t)
+        def log_density(segment: Indices, t: Floats) -> Floats:
+            epsilon = rays[ray[segment]]
+            return self._log_level(group, epsilon, t, rows) + log_area_rate(epsilon, self.delta, t)
 
-            found[:, g, order] = _upwards(log_density, ray, place, start, end - start)
-        return found[..., : len(low)]
+        found = np.empty((rows, len(at)))
+        found[:, order] = _upwards(log_density, ray, place, start, end - start)
+        return found[:, : len(low)]
 
     def _log_level(self, group: GroupOfGuesses, epsilon: Floats, t: Floats, rows: int) -> Floats:
         """log ℓ_gk at levels t, (rows, m), for every draw or, as one row, their mean."""

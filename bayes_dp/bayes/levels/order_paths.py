@@ -30,6 +30,7 @@ _START = 200  # points of the densities at which the first path is found
 _LOW = -8.5  # what lies below in N(0, 1) is left out
 _NEGLIGIBLE = 38.0  # nats of a density, after which it is left out
 _FARTHEST = 40.0
+_NEVER = 1e4  # nats for a density that is 0
 _SAME = 0.05  # by which paths of one maximum may differ
 
 
@@ -88,7 +89,7 @@ def likely_paths(labels: Ints, family: TradeOffFamily, t: Floats) -> Paths:
     z = np.take_along_axis(z, order[:, None], axis=0)
     log_phi, log_ratio = log_phi[best, :, every].T, log_ratio[best, :, every].T
     ends = np.broadcast_to(_LOW, (len(z), 1, len(t))), np.broadcast_to(high, (len(z), 1, len(t)))
-    without = n - with_z
+    without, some = n - with_z, with_z * (log_ratio > -_NEVER)
     return Paths(
         rank=np.concatenate([[0.0], rank[1::2], [size]]),
         z=np.concatenate([ends[0], z, ends[1]], axis=1),
@@ -96,7 +97,7 @@ def likely_paths(labels: Ints, family: TradeOffFamily, t: Floats) -> Paths:
         log_density=np.stack(
             [
                 (without * log_phi).sum(axis=0) / max(float(without.sum()), 1e-9),
-                (with_z * (log_phi + log_ratio)).sum(axis=0) / max(float(with_z.sum()), 1e-9),
+                (some * (log_phi + log_ratio)).sum(axis=0) / np.maximum(some.sum(axis=0), 1e-9),
             ]
         ),
     )
@@ -162,4 +163,4 @@ def _gaps(n: Floats) -> Floats:
 
 
 def _finite(log_ratio: Floats) -> Floats:
-    return np.clip(log_ratio, -1e4, 1e4)
+    return np.clip(log_ratio, -_NEVER, _NEVER)

@@ -20,7 +20,7 @@ from bayes_dp.bayes.families.pure import PURE
 from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.families.subsampled import subsampled_gaussian
 from bayes_dp.bayes.levels.orders import log_order_probability
-from bayes_dp.support.arrays import Ints
+from bayes_dp.support.arrays import Floats, Ints
 
 MANY = [GAUSSIAN, LAPLACE, PURE, subsampled_gaussian(0.3)]
 NAMES = [family.name for family in MANY]
@@ -189,6 +189,28 @@ def test_a_ratio_that_jumps_needs_no_closed_form(shift: float) -> None:
     labels, t = drawn(50, 50, shift, 7), np.array([0.2, 1.0, 3.0, 8.0])
     closed, general = (log_order_probability(labels, family, t) for family in (PURE, OwnPure()))
     np.testing.assert_allclose(general, closed, rtol=0, atol=1e-6)
+
+
+class Certain(OwnPure):
+    """(ε, δ)-DP with δ = 0.1: a share δ of the scores with z are above all others, and of those without below all."""
+
+    name, delta = "certain", 0.1
+
+    def log_ratio(self, z: Floats, t: Floats) -> Floats:
+        alpha, steep, _ = special.ndtr(-z), *np.moveaxis(self.kinks(t), -1, 0)
+        return np.where(alpha < steep, t, np.where(alpha < 1 - self.delta, -t, -np.inf))
+
+    def kinks(self, t: Floats) -> Floats:
+        return np.stack([(1 - self.delta) / (1 + np.exp(t)), np.full(np.shape(t), 1 - self.delta)], axis=-1)
+
+
+def test_scores_that_prove_membership_are_above_all() -> None:
+    t = np.array([0.5, 2.0])
+    area = 1 - 2 * 0.9**2 / (1 + np.exp(t))
+    np.testing.assert_allclose(np.exp(log_order_probability(of("01"), Certain(), t)), (1 + area) / 2, atol=1e-8)
+    orders = [np.isin(np.arange(5), place).astype(int) for place in itertools.combinations(range(5), 2)]
+    total = np.logaddexp.reduce([log_order_probability(order, Certain(), t) for order in orders])
+    np.testing.assert_allclose(total, 0.0, atol=1e-7)
 
 
 def test_an_own_family_of_the_same_curve_has_the_same_likelihood() -> None:

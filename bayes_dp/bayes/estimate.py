@@ -119,7 +119,7 @@ def _check_family(
     name = show(family.name)
     if not likelihood_of(likelihood).closed_form:
         raise InputError(f"family={name} is for the {_closed()} likelihood only, not for {show(likelihood)}")
-    if method not in (None, "exact"):
+    if method is not None and not is_one_of(method, ("exact",)):
         raise InputError(
             f"family={name} is computed by method='exact', not by {show(method)}: the samplers draw rates from the"
             " layer of (ε, δ)"

@@ -29,6 +29,7 @@ WITH_PROPENSITIES = bdp.GuessTable(SCORES.score, MEMBER, 0.5)
 LOSSES, SHADOWS = (bdp.LossTable(RNG.gamma(1, 1, (3, 12)), RNG.gamma(0.5, 0.5, (3, 12))) for _ in range(2))
 FEATURES = RNG.normal(size=(60, 2))
 GAUSSIAN = tradeoff.Gaussian(1.0)
+LOGISTIC = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
 
 
 @cache
@@ -39,6 +40,11 @@ def posterior() -> Any:
 @cache
 def shifted() -> Any:
     return bdp.estimate_shifted(bdp.attacks.call_members(WITH_PROPENSITIES, 40))
+
+
+@cache
+def family_posterior() -> Any:
+    return bdp.estimate(COUNTS, 1e-2, family="gaussian")
 
 
 @cache

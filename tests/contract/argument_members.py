@@ -31,6 +31,7 @@ from bayes_dp.bayes.question import ask
 from bayes_dp.bayes.sampled import SampledPosterior
 from tests.contract.argument_calls import (
     COUNTS,
+    LOGISTIC,
     LOSSES,
     MEMBER,
     PLAN,
@@ -39,6 +40,7 @@ from tests.contract.argument_calls import (
     Method,
     call,
     comparison,
+    family_posterior,
     posterior,
     shifted,
 )
@@ -60,6 +62,10 @@ from tests.contract.argument_values import (
 INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.attacks.adversary.Calls",
     "bayes_dp.bayes.likelihoods.candidates.BetaPair",
+    *(
+        f"bayes_dp.bayes.families.base.TradeOffFamily.{name}"  # and of all families
+        for name in ("by_epsilon", "curve", "kinks", "log_density", "log_layer", "log_ratio")
+    ),
     "bayes_dp.Likelihood",
     "bayes_dp.support.text.Lines",
     "bayes_dp.propensity.result.Origin",
@@ -94,7 +100,8 @@ def members(cls: type) -> Iterator[tuple[str, Callable[..., Any]]]:
         owner = next(base for base in cls.__mro__ if name in vars(base))
         full = f"{name_of(cls if owner.__name__.startswith('_') else owner)}.{name}"
         method = inspect.isroutine(getattr(cls, name)) and not getattr(value, "__isabstractmethod__", False)
-        if method and full not in INTERNAL:
+        internal = any(f"{name_of(base)}.{name}" in INTERNAL for base in cls.__mro__)
+        if method and not internal:
             yield full, value
 
 
@@ -349,6 +356,43 @@ call(
     epsilon=Values((0.5, np.float64(1.0)), (*ONLY_EPSILONS, [0.5])),
     prior=Values((None, "Uniform(0, 1)"), ("", "Normal", 3, math.nan, True, ["Beta(1, 2)"], THING, "Normal(5, 1)")),
 )
+
+
+FAMILY = "bayes_dp.bayes.levels.posterior.FamilyPosterior"
+MU = {"parameter": Values((None, "epsilon", "mu", "strength"), ("", "delta", 3, True, ["epsilon"], THING))}
+for _name, _base, _arguments in (
+    ("draws", {}, DRAWS),
+    ("levels", {}, DRAWS),
+    ("rates", {}, DRAWS),
+    ("to_arviz", {}, DRAWS),
+    ("pdf", {"value": 1.0}, POINTS | MU),
+    ("epsilon_at", {"delta": 0.1}, {"delta": besides(DELTAS, bad=(0,))}),
+    (
+        "delta_at",
+        {"epsilon": 1.0},
+        {
+            "epsilon": Values((0.5, 0, np.float64(1.0)), (*ONLY_EPSILONS, 701.0, [0.5])),
+            "prior": Values((None,), ("Uniform(0, 1)", 3, THING)),
+        },
+    ),
+    ("band", {"alpha": 0.1}, {"alpha": numbers(0, 1, "[]", 0.1), "prob": PROB}),
+    ("gaussian", {}, {"prob": PROB}),
+    ("high_end", {}, {"prob": PROB}),
+):
+    call(f"{FAMILY}.{_name}", Method(family_posterior, _name), _base, **_arguments)
+
+# Members of a family
+for _name, _other, _range in (
+    ("__call__", "alpha", numbers(0, 1, "[]", 0.1)),
+    ("epsilon_at", "delta", numbers(0, 1, "[]", 0.1)),
+    ("delta_at", "epsilon", numbers(0, math.inf, "[)", 1.0)),
+):
+    call(
+        f"bayes_dp.bayes.families.base.TradeOffFamily.{_name}",
+        Method(lambda: LOGISTIC, _name),
+        {_other: 0.3, "t": 1.0},
+        **{_other: _range, "t": numbers(0, math.inf, "[)", 1.0)},
+    )
 
 
 class Drawn(SampledPosterior):

@@ -31,6 +31,7 @@ from tests.contract.argument_calls import (
     FEATURES,
     GAUSSIAN,
     GUESSES,
+    LOGISTIC,
     LOSSES,
     MEMBER,
     ONE,
@@ -594,7 +595,38 @@ call(
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
     seed=SEED,
     settings=Values((), (), ()),
+    family=besides(one_of("approx", "gaussian", "laplace", "pure"), LOGISTIC, bad=(bdp.Family, GAUSSIAN)),
+    prior=Values((None,), ("HalfNormal(1)", 3, True, THING)),
 )
+call(
+    "bayes_dp.estimate of a family",
+    bdp.estimate,
+    {"counts": COUNTS, "delta": 1e-2, "family": "gaussian"},
+    **ESTIMATE | {"delta": besides(DELTA, None, bad=(0, 0.0))},
+    prior=Values(PRIOR.good, PRIOR.bad, ("mu",)),
+    groups=Values((None,), ("aggregate", "", 3, True, THING)),
+    spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
+    seed=SEED,
+)
+call(
+    "bayes_dp.Family",
+    bdp.Family,
+    {"name": "logistic", "f": LOGISTIC},
+    name=text("gaussian", "with spaces"),
+    f=thing(
+        LOGISTIC,
+        wrong=(
+            None,
+            lambda a: 1 - a,
+            lambda a, theta: "a",
+            lambda a, theta: 1.0,
+            lambda a, theta: a,
+            lambda a, theta: np.maximum(0.0, 1 - a * np.exp(theta)),  # not symmetric
+        ),
+    ),
+    most=number(0, math.inf, "(]", 3.0),
+)
+call("bayes_dp.subsampled_gaussian", bdp.subsampled_gaussian, {"q": 0.3}, q=number(0, 1, "(]", 0.3))
 CALLED = attacks.call_members(WITH_PROPENSITIES, 40)
 call(
     "bayes_dp.estimate_shifted",

@@ -11,8 +11,11 @@ import math
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from bayes_dp.checks import InputError, numbers
 from bayes_dp.support.arrays import Floats
+from bayes_dp.tradeoff import scalar
 
 __all__ = ["TradeOffFamily"]
 
@@ -49,14 +52,36 @@ class TradeOffFamily(ABC):
         """The t whose best attack has the advantage of that against (ε, 0)-DP, tanh(ε/2)."""
 
     @abstractmethod
-    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
-        """The least ε ≥ 0 for which f_t implies (ε, δ)-DP."""
+    def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+        """`epsilon_at` of arrays of one shape."""
 
     @abstractmethod
-    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
-        """The least δ for which f_t implies (ε, δ)-DP."""
+    def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+        """`delta_at` of arrays of one shape."""
 
-    def __call__(self, alpha: Floats, t: Floats) -> Floats:
+    # -- what users ask -------------------------------------------------------------------------------------------
+
+    def __call__(self, alpha: ArrayLike, t: ArrayLike) -> Floats:
         """f_t(α)."""
+        alpha, t = self._broadcast("alpha", numbers("alpha", alpha, 0.0, 1.0), t)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.exp(self.curve(np.log(alpha), np.log1p(-np.asarray(alpha)), np.asarray(t))[0]))
+            return scalar(np.exp(self.curve(np.log(alpha), np.log1p(-alpha), t)[0]))
+
+    def epsilon_at(self, t: ArrayLike, delta: ArrayLike) -> Floats:
+        """The least ε ≥ 0 for which f_t implies (ε, δ)-DP."""
+        delta, t = self._broadcast("delta", numbers("delta", delta, 0.0, 1.0), t)
+        return scalar(np.asarray(self._epsilon_at(t, delta)))
+
+    def delta_at(self, t: ArrayLike, epsilon: ArrayLike) -> Floats:
+        """The least δ for which f_t implies (ε, δ)-DP."""
+        epsilon, t = self._broadcast("epsilon", numbers("epsilon", epsilon, 0.0, high_open=True), t)
+        return scalar(np.asarray(self._delta_at(t, epsilon)))
+
+    def _broadcast(self, name: str, value: Floats, t: ArrayLike) -> tuple[Floats, Floats]:
+        """The value and t in one shape, t checked."""
+        t = numbers("t", t, 0.0, self.most, high_open=self.most == math.inf)
+        try:
+            both = np.broadcast_arrays(value, t)
+        except ValueError:
+            raise InputError(f"{name} and t must have shapes that fit, not {value.shape} and {t.shape}") from None
+        return both[0], both[1]

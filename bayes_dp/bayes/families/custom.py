@@ -56,7 +56,7 @@ class Family(TradeOffFamily):
         if not callable(f):
             raise InputError(f"f must be a function of alpha and theta, not {show(f)}")
         self.name, self._f = name, f
-        self.most = one_number("most", most, 0.0, math.inf, low_open=True) if most != math.inf else math.inf
+        self.most = one_number("most", most, 0.0, math.inf, low_open=True)
         self._top = self._largest()
         self._check()
         self._areas = LevelTables(_Uniform(self), self._top)
@@ -80,7 +80,7 @@ class Family(TradeOffFamily):
         return found
 
     def _check(self) -> None:
-        theta = np.unique(np.concatenate([[0.0], np.geomspace(self._top / 1e3, self._top, _CHECKED)]))
+        theta = np.unique(np.concatenate([[0.0], self._top * np.geomspace(1e-3, 1.0, _CHECKED)]))
         alpha = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), np.geomspace(1e-9, 1e-2, 30)]))
         table = self._beta(alpha, theta[:, None])
         off = np.abs(table[0] - (1.0 - alpha))
@@ -168,7 +168,7 @@ class Family(TradeOffFamily):
         alpha = special.expit(-np.asarray(epsilon, dtype=np.float64))
         return least(lambda theta: self._beta(alpha, theta) <= alpha, np.zeros_like(alpha), self._top)
 
-    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+    def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
         """The largest 1 − f(α) − e^ε α, by golden sections in e^ε α as in `tradeoff.TradeOff`."""
         t, epsilon = np.broadcast_arrays(np.asarray(t, float), np.asarray(epsilon, float))
         shrink = np.exp(-epsilon)
@@ -180,15 +180,15 @@ class Family(TradeOffFamily):
             low, high = np.where(rises, left, low), np.where(rises, high, right)
         return np.maximum(0.0, 1.0 - self._beta(high * shrink, t) - high)
 
-    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+    def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
         t, delta = np.broadcast_arrays(np.asarray(t, float), np.asarray(delta, float))
         low, high = np.zeros(t.shape), np.full(t.shape, 750.0)
         for _ in range(50):
             middle = 0.5 * (low + high)
-            enough = self.delta_at(t, middle) <= delta
+            enough = self._delta_at(t, middle) <= delta
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         # At e^-750, which is 0, no larger ε is told apart.
-        return np.where(high < 749.0, high, np.inf) * (self.delta_at(t, np.zeros(t.shape)) > delta)
+        return np.where(high < 749.0, high, np.inf) * (self._delta_at(t, np.zeros(t.shape)) > delta)
 
 
 class _Uniform:

@@ -48,10 +48,10 @@ class _Gaussian(TradeOffFamily):
         """2Φ(μ/2) − 1 = tanh(ε/2) where logit Φ(μ/2) = ε."""
         return np.asarray(-2.0 * special.ndtri_exp(-np.logaddexp(0.0, epsilon)))
 
-    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+    def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
         return epsilon_from_mu(t, delta)
 
-    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+    def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
         return delta_from_mu(t, epsilon)
 
 

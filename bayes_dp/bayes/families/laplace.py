@@ -53,10 +53,10 @@ class _Laplace(TradeOffFamily):
         """1 − e^{−μ/2} = tanh(ε/2) where ε = log(2e^{μ/2} − 1)."""
         return np.asarray(2.0 * (np.logaddexp(0.0, epsilon) - math.log(2)))
 
-    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+    def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
         return epsilon_from_laplace(t, delta)
 
-    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+    def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
         return delta_from_laplace(t, epsilon)
 
 

@@ -45,12 +45,12 @@ class _Pure(TradeOffFamily):
     def by_epsilon(self, epsilon: Floats) -> Floats:
         return np.asarray(epsilon)
 
-    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+    def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
         """δ(ε) = 1 − e^{ε−t} over 1 + e^{−t}, solved for ε."""
         with np.errstate(divide="ignore"):
             return np.maximum(0.0, t + np.log1p(-np.minimum(np.asarray(delta) * (1.0 + np.exp(-np.asarray(t))), 1.0)))
 
-    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+    def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
         shortfall = -np.expm1(np.minimum(np.asarray(epsilon) - t, 0.0))
         return np.asarray(shortfall / (1.0 + np.exp(-np.asarray(t))))
 

@@ -55,7 +55,7 @@ class SubsampledGaussian(TradeOffFamily):
             " give prior=, a distribution of mu such as 'HalfNormal(3)'"
         )
 
-    def delta_at(self, t: Floats, epsilon: Floats) -> Floats:
+    def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
         """The larger δ of the two orders: with r_t(z) = 1 − q + q e^{tz − t²/2} the best threshold is where r_t = e^ε,
         or e^{−ε} for "with z" against "without z", if 1 − q < e^{−ε}."""
         t, epsilon = np.broadcast_arrays(np.asarray(t, float), np.asarray(epsilon, float))
@@ -74,10 +74,10 @@ class SubsampledGaussian(TradeOffFamily):
                     )
         return np.where(t > 0, np.maximum(0.0, np.fmax(*found)), 0.0)
 
-    def epsilon_at(self, t: Floats, delta: Floats) -> Floats:
+    def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
         t, delta = np.broadcast_arrays(np.asarray(t, float), np.asarray(delta, float))
         top = t * (t / 2 + 40.0) + 1.0
-        found = least(lambda e: self.delta_at(t, e) <= delta, np.zeros(t.shape), top)
+        found = least(lambda e: self._delta_at(t, e) <= delta, np.zeros(t.shape), top)
         return np.where((delta == 0) & (t > 0), np.inf, found)
 
 

@@ -64,7 +64,8 @@ class GridMarginal:
         # At the ends the density in u is zero and du/d value infinite: stop short of them, at 5e-6 of their distance.
         last = 1.0 - (1e-3 if np.isfinite(self.coordinate.high) else 1e-12)
         u = np.clip(self.coordinate.inverse(value), 1e-3, last)
-        density = np.maximum(self.density_u.density(u), 0.0) / np.exp(self.coordinate.log_rate(u))
+        with np.errstate(divide="ignore", invalid="ignore"):  # outside of the range, where the rate may be 0
+            density = np.maximum(self.density_u.density(u), 0.0) / np.exp(self.coordinate.log_rate(u))
         return np.where((value >= self.coordinate.low) & (value <= self.coordinate.high), density, 0.0)
 
     def quantile(self, probability: ArrayLike) -> Floats:

@@ -260,7 +260,8 @@ class FamilyPosterior(Posterior):
         return float(min(1.0, _RESOLVED / max(self.counts.negatives.max(), self.counts.positives.max())))
 
     def high_end(self, prob: float = 0.9) -> str:
-        """What the interval rests on besides the counts: a sentence."""
+        """What the interval rests on besides the counts, whatever its probability: a sentence."""
+        one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
         return (
             f"The counts tell nothing of rates below about {self.resolved:.1g}: at a smaller δ, ε is what the"
             f" {self.family.name} family makes of the larger rates, and another family may make a multiple of it."
@@ -295,6 +296,6 @@ def posterior_of_family(
 
 
 def _delta(family: TradeOffFamily, delta: float) -> float:
-    if math.isinf(float(family.epsilon_at(np.array(1.0), np.array(delta)))):
+    if math.isinf(family.epsilon_at(min(1.0, family.most), delta)):
         raise InputError(f"delta must be above 0 for the {family.name} family, which has no finite ε at {delta:g}")
     return delta

@@ -44,6 +44,8 @@ _HOMES = {
     "check": "bayes.checks.model_check",
     "ModelCheck": "bayes.checks.model_check",
     "compare_likelihoods": "bayes.checks.compare",
+    "compare_families": "bayes.compare_families",
+    "FamilyComparison": "bayes.compare_families",
     "LikelihoodComparison": "bayes.checks.compare",
     "plan": "planning.plan",
     "Plan": "planning.result",
@@ -70,6 +72,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.checks.compare import compare_likelihoods as compare_likelihoods
     from bayes_dp.bayes.checks.model_check import ModelCheck as ModelCheck
     from bayes_dp.bayes.checks.model_check import check as check
+    from bayes_dp.bayes.compare_families import FamilyComparison as FamilyComparison
+    from bayes_dp.bayes.compare_families import compare_families as compare_families
     from bayes_dp.bayes.convergence import ConvergenceWarning as ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as estimate
     from bayes_dp.bayes.families.custom import Family as Family

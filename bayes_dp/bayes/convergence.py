@@ -49,7 +49,7 @@ class ConvergenceWarning(UserWarning):
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", bdp.ConvergenceWarning)  # an error, where draws must be trusted
     ...     bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)  # which integrates, and does not draw
-    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
+    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586; if Gaussian, 7.601 to 31.29>
     """
 
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.bayes.question import Question
 from bayes_dp.results.interop import to_arviz
-from bayes_dp.results.posterior import Marginal, Posterior, SampleMarginal, check_draws
+from bayes_dp.results.posterior import Marginal, SampleMarginal, check_draws
 from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["SampledPosterior"]
 
 
-class SampledPosterior(Posterior):
+class SampledPosterior(BesideGaussian):
     """`samples` holds the draws by parameter, each (chains, draws); the error rates have (chains, draws, n)."""
 
     def __init__(

@@ -306,7 +306,7 @@ def _print_summary(post: Posterior, prob: float) -> None:
     table = Table(title=f"Posterior given {known} ({post.provenance.method})", title_justify="left", title_style="bold")
     for heading in ("", "mean", "sd", "median", f"{prob * 100:g}% interval", f"{prob * 100:g}% HDI"):
         table.add_column(heading, justify="right" if heading in ("mean", "sd", "median") else "left")
-    for row in post.table(prob):
+    for row in post.shown(prob):
         ends = (f"{row[low]:.4g} to {row[high]:.4g}" for low, high in (("low", "high"), ("hdi_low", "hdi_high")))
         table.add_row(row["parameter"], *(f"{row[key]:.4g}" for key in ("mean", "sd", "median")), *ends)
     console = Console(highlight=False)

@@ -110,13 +110,14 @@ def compare(
 
     >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
     >>> table = bdp.compare(counts, 1e-3)
-    >>> for row in table.rows[:5]:
-    ...     print(f"{row.method:16} {row.kind:12} {row.lower:.3f}")
-    posterior        posterior    1.842
-    posterior-tight  posterior    1.622
-    joint-beta       posterior    1.619
-    clopper-pearson  lower_bound  1.390
-    jeffreys         lower_bound  1.433
+    >>> for row in table.rows[:6]:
+    ...     print(f"{row.method:18} {row.kind:12} {row.lower:.3f}")
+    posterior          posterior    1.842
+    posterior-tight    posterior    1.622
+    posterior-gaussian posterior    7.601
+    joint-beta         posterior    1.619
+    clopper-pearson    lower_bound  1.390
+    jeffreys           lower_bound  1.433
     >>> table.select("one-run")[0].reason
     'It is not for the design "repeated": it is for guesses on one model, each example a member by its own coin.'
     """
@@ -230,10 +231,11 @@ def _refused(method: Method, base: str, reason: str) -> ComparisonRow:
 def _row(name: str, base: str, found: Finding, inputs: MethodInputs) -> ComparisonRow:
     if isinstance(found, Posterior):
         low, high = found.interval(inputs.probability)
-        reason = " ".join(filter(None, (found.caution, *found.warnings)))
+        reason = " ".join(filter(None, (found.caution, *found.unreliable)))
+        said = (sentence for sentence in found.warnings if sentence not in found.unreliable)
         return ComparisonRow(
             name, base, "posterior", found.parameter, found.median, low, high, inputs.probability, not reason,
-            reason, found.assumptions, (_LOW_END, found.high_end(inputs.probability)),
+            reason, found.assumptions, (_LOW_END, found.high_end(inputs.probability), *said),
         )  # fmt: skip
     if found.kind == "estimate":
         reason = " ".join(filter(None, ("It is an estimate and bounds nothing.", found.invalid, *found.warnings)))
@@ -251,6 +253,20 @@ def _row(name: str, base: str, found: Finding, inputs: MethodInputs) -> Comparis
 
 def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _gaussian(counts: ErrorCounts, inputs: MethodInputs) -> Posterior:
+    return inputs.estimate(
+        counts,
+        inputs.delta,
+        family="gaussian",
+        prior_epsilon=inputs.prior_epsilon,
+        prior_strength=inputs.prior_strength,
+    )
+
+
+def _no_epsilon(counts: ErrorCounts, inputs: MethodInputs) -> str:
+    return "At δ = 0 no finite ε holds for Gaussian noise." if inputs.delta == 0 else ""
 
 
 # The methods ----------------------------------------------------------------------------------------------------------
@@ -271,5 +287,6 @@ def _posterior(strength: Any) -> Callable[[ErrorCounts, MethodInputs], Posterior
 
 register(Method("posterior", _posterior("free"), DESIGNS))
 register(Method("posterior-tight", _posterior("tight"), DESIGNS))
+register(Method("posterior-gaussian", _gaussian, DESIGNS, refuse=_no_epsilon))
 for _audit in audits().values():
     register(Method(_audit.name, _audit.run, _audit.designs, _audit.why, _audit.scope, _audit.refused))

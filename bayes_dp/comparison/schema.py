@@ -25,7 +25,17 @@ __all__ = ["CODES", "SCHEMA", "checked_comparison", "checked_verdict"]
 
 SCHEMA = "bayes-dp comparison 1"
 
-CODES = ("interval", "design", "computation", "model", "bound", "gaussian", "guessing", "control")  # of reasons
+CODES = (
+    "interval",
+    "design",
+    "computation",
+    "model",
+    "bound",
+    "gaussian",
+    "family",
+    "guessing",
+    "control",
+)  # of reasons
 _VERDICTS = ("passed", "failed", "inconclusive")
 _KINDS = ("posterior", "lower_bound", "estimate", "refused")
 _DIGEST = re.compile("[0-9a-f]{64}")

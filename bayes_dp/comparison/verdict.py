@@ -7,7 +7,8 @@ speaks against taking that end at its word. Then it is inconclusive:
 - computation: the sampler did not converge, or the quadrature did not reach its accuracy.
 - model: the check of the model rejects, at 1% for its tests together.
 - bound: a lower bound that is valid for the same counts lies above the limit.
-- gaussian: under Gaussian noise the same counts would put the upper end above the limit.
+- gaussian, family: under Gaussian noise, or another family of trade-off functions whose log evidence is within 5 of the
+  best one's, the same counts put the upper end above the limit. A family that the caller chose stands alone.
 - guessing: no attack is distinguishable from guessing, at 5% for all bases together (Bonferroni). A useless attack on
   a training that leaks looks the same as a good one on a private training.
 - control: a positive control was given, the counts of the same attack on a training that is known to leak, and its own
@@ -29,6 +30,8 @@ import numpy as np
 
 from bayes_dp.audits.intervals import clopper_pearson
 from bayes_dp.audits.one_run import one_run
+from bayes_dp.bayes.compare_families import APPROX, compare_families
+from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison.guessing import guessing
 from bayes_dp.comparison.schema import CODES, checked_verdict
@@ -51,6 +54,7 @@ Control = ErrorCounts | Literal[False] | None
 _EXIT: dict[Outcome, int] = {"passed": 0, "failed": 1, "inconclusive": 3}
 _GUESSING = 0.05  # level of the tests of guessing, of all bases together
 _MODEL = 0.01  # level of the check of the model
+_CLOSE = 5.0  # nats below the best log evidence, up to which a family counts
 _UNLIKE = 2.0  # ratio of the numbers of runs from which control and counts are said to differ
 
 
@@ -170,8 +174,9 @@ def judge(
     found = Verdict("failed", limit, prob, upper, above, ())
     if not upper <= limit:
         return _with(found, "failed", [_by_interval(found)], [])
-    doubts = [*_of_the_posterior(post, limit, prob), *_of_bounds(bounds, limit)]
+    doubts = [*_of_the_posterior(post), *_of_bounds(bounds, limit)]
     notes: list[str] = []
+    doubts += _of_families(post, limit, prob, notes)
     doubts += _of_the_model(post, checked, seed, notes)
     doubts += _of_the_attack(counts, control, post.provenance.known["delta"], limit, prob, notes)
     if doubts:
@@ -231,15 +236,39 @@ def _by_interval(found: Verdict) -> Reason:
 # What speaks against a pass -------------------------------------------------------------------------------------------
 
 
-def _of_the_posterior(post: Posterior, limit: float, prob: float) -> list[Reason]:
+def _of_the_posterior(post: Posterior) -> list[Reason]:
     doubts = []
     if post.caution:
         doubts.append(Reason("design", f"The counts do not meet what the interval assumes: {post.caution}"))
     doubts += [Reason("computation", f"The computation is not to be relied on: {said}") for said in post.unreliable]
-    high = post.gaussian(prob)[1]
-    if high > limit:
-        ends = "no finite ε would hold at δ = 0" if np.isinf(high) else f"the interval would end at {digits(high)}"
-        doubts.append(Reason("gaussian", f"Were the noise Gaussian, {ends}, above the limit."))
+    return doubts
+
+
+def _of_families(post: Posterior, limit: float, prob: float, notes: list[str]) -> list[Reason]:
+    """Whether another family that the counts leave open puts the upper end above the limit."""
+    if not isinstance(post, BesideGaussian):
+        notes.append(f"The family was chosen, and not found by the counts: {post.high_end(prob)}")
+        return []
+    delta = post.provenance.known["delta"]
+    if delta == 0 or not post.has_evidence:
+        ends = {"gaussian": post.gaussian(prob)[1]}
+    else:
+        found = compare_families(post.counts, delta, **post.beliefs)
+        close = found.within(_CLOSE)
+        ends = {name: other.interval(prob)[1] for name, other in close.items() if name != APPROX}
+        if "gaussian" not in close:
+            less = found.log_evidence[found.best] - found.log_evidence["gaussian"]
+            notes.append(
+                "Under Gaussian noise the interval would end at"
+                f" {digits(found.posteriors['gaussian'].interval(prob)[1])}, but the counts speak against it (its log"
+                f" evidence is {less:.3g} below that of {found.best})."
+            )
+    doubts = []
+    for name, high in ends.items():
+        if high > limit:
+            where = "no finite ε would hold at δ = 0" if np.isinf(high) else f"the interval would end at {digits(high)}"
+            said = "Were the noise Gaussian" if name == "gaussian" else f"Under the {name} family"
+            doubts.append(Reason("gaussian" if name == "gaussian" else "family", f"{said}, {where}, above the limit."))
     return doubts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,8 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.json_text import A_LINE, AN_OBJECT, Wanted, checked_object, finite, is_finite, is_line, json_of
 from bayes_dp.results.base import Result
-from bayes_dp.results.gaussian_reading import gaussian_mu
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Lines, Part, Rows, Sentences, digits
-from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.question import Question
@@ -113,13 +110,15 @@ class Posterior(Result):
 
     >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
     >>> post
-    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586>
+    <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586; if Gaussian, 7.601 to 31.29>
     >>> round(post.median, 2), round(post.prob_above(2.0), 3)
     (2.71, 0.889)
     >>> print(post.summary())
     Posterior given delta = 0.001 (exact)
-    parameter   mean      sd  median  90% interval       90% HDI
-    epsilon    3.081   1.219   2.708  1.842 to 5.586     1.596 to 4.827
+    parameter              mean      sd  median  90% interval       90% HDI
+    epsilon               3.081   1.219   2.708  1.842 to 5.586     1.596 to 4.827
+    strength              0.526  0.2691  0.5253  0.08451 to 0.9488  0.1543 to 1
+    epsilon, if Gaussian  15.18   7.767   12.54  7.601 to 31.29     6.335 to 26.57
     ...
     """
 
@@ -190,7 +189,7 @@ class Posterior(Result):
 
         >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
         >>> post.epsilon_at(0.1)  # another question, with its own posterior
-        <Posterior of epsilon given delta=0.1: 90% interval 1.71 to 5.494>
+        <Posterior of epsilon given delta=0.1: 90% interval 1.71 to 5.494; if Gaussian, 3.821 to 21.25>
         """
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
         found = [self._answer(self.question.given("epsilon", float(value))) for value in np.atleast_1d(values)]
@@ -248,31 +247,13 @@ class Posterior(Result):
 
     # -- what its high end is worth -----------------------------------------------------------------------------
 
+    @abstractmethod
     def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
-        """Where the interval would be if the noise of the training were Gaussian (`gaussian_reading.py`).
+        """Where the interval would be if the noise of the training were Gaussian, with equal tails."""
 
-        From the same counts, with equal tails. It is quick and not exact. At δ = 0 both ends are infinite.
-        """
-        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
-        mu = gaussian_mu(self.counts, [(1 - prob) / 2, (1 + prob) / 2])
-        (known,) = self.provenance.known.values()
-        low, high = (epsilon_from_mu if self.parameter == "epsilon" else delta_from_mu)(mu, known)
-        return float(low), float(high)
-
+    @abstractmethod
     def high_end(self, prob: float = 0.9) -> str:
-        """What the upper end of the interval presumes, and what it would be without that: a sentence."""
-        low, high = self.gaussian(prob)
-        name = "ε" if self.parameter == "epsilon" else "δ"
-        instead = (
-            "no finite ε holds for it at δ = 0, whatever the counts"
-            if math.isinf(high)
-            else f"were the noise Gaussian, the same counts would put {name} between {digits(low)} and {digits(high)}"
-            f" with {100 * prob:g}% probability"
-        )
-        return (
-            "The upper end presumes attacks that come near the corner of R(ε,δ), which Gaussian noise does not have:"
-            f" {instead}."
-        )
+        """What the upper end of the interval presumes, and what it would be without that: a sentence or two."""
 
     # -- how it is shown and saved ------------------------------------------------------------------------------
 
@@ -296,17 +277,22 @@ class Posterior(Result):
             )
         return rows
 
+    def shown(self, prob: float = 0.9) -> list[dict[str, Any]]:
+        """The rows that are printed: those of `table`, and what has to be seen beside them."""
+        return self.table(prob)
+
     def _parts(self, prob: float = 0.9) -> Iterator[Part]:
         prob = _probability(prob)
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
+        given = f" given {known}" if known else ""
         share = f"{100 * prob:g}%"
         cells = []
-        for row in self.table(prob):
+        for row in self.shown(prob):
             numbers = (digits(row[name]) for name in ("mean", "sd", "median"))
             ends = (("low", "high"), ("hdi_low", "hdi_high"))
             cells.append((row["parameter"], *numbers, *(f"{digits(row[a])} to {digits(row[b])}" for a, b in ends)))
         headings = ("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")
-        yield Rows(cells, headings, f"Posterior given {known} ({self.provenance.method})", "lrrrll")
+        yield Rows(cells, headings, f"Posterior{given} ({self.provenance.method})", "lrrrll")
         yield Sentences("Assumptions", self.assumptions)
         yield Sentences("Caution", (self.high_end(prob),), "each")
         yield Sentences("Warning", self.warnings, "each")
@@ -345,7 +331,12 @@ class Posterior(Result):
     def __repr__(self) -> str:
         low, high = self.interval(0.9)
         known = ", ".join(f"{name}={value:g}" for name, value in self.provenance.known.items())
-        return f"<Posterior of {self.parameter} given {known}: 90% interval {digits(low)} to {digits(high)}>"
+        given = f" given {known}" if known else ""
+        return f"<Posterior of {self.parameter}{given}{self._in_short(digits(low), digits(high))}>"
+
+    def _in_short(self, low: str, high: str) -> str:
+        """How `repr` goes on, with the ends of the 90% interval."""
+        return f": 90% interval {low} to {high}"
 
 
 def _probability(prob: Any) -> float:

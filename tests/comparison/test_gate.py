@@ -205,7 +205,7 @@ def test_a_computation_that_is_not_to_be_relied_on():
 def test_a_tail_without_a_standard_deviation_is_no_fault_of_the_computation():
     post = bdp.estimate(COINS, DELTA, prior_epsilon="HalfCauchy(1)")
     if not post.warnings:
-        post.warnings = (bdp.bayes.exact.posterior._HEAVY_TAIL,)
+        post.warnings = (bdp.bayes.exact.posterior.HEAVY_TAIL,)
     assert post.unreliable == ()
 
 

@@ -32,11 +32,12 @@ FLOORS = (
 )
 # Those of bayes/: what the methods are made of; the methods; what knows several of them; what asks them.
 BAYES_FLOORS = (
-    ("convergence", "coordinates", "groups", "layer", "likelihoods", "precision", "priors", "question", "sampled"),
+    ("convergence", "coordinates", "groups", "layer", "likelihoods", "precision", "priors", "question"),
     ("families", "grid"),
     ("levels",),
+    ("sampled",),
     ("exact", "mhaar", "nuts"),
-    ("grouped",),
+    ("compare_families", "grouped"),
     ("estimate",),
     ("checks",),
 )

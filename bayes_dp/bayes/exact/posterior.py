@@ -19,11 +19,12 @@ from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.exact.rates import draw_rates
 from bayes_dp.bayes.grid.axis import Axis, axis_of
 from bayes_dp.bayes.grid.grid import HEAVY_TAIL, Grid, GridMarginal, LogLikelihood
+from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.interop import to_arviz
-from bayes_dp.results.posterior import Marginal, Posterior, check_draws
+from bayes_dp.results.posterior import Marginal, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats
 
@@ -38,7 +39,7 @@ _DIGITS = 3e-9  # error of the log likelihood of a base, in shares of its depth
 MOST_CHALLENGES = 10**8  # of a base, for which the likelihood keeps its digits
 
 
-class ExactPosterior(Posterior):
+class ExactPosterior(BesideGaussian):
     """A posterior by quadrature; its error is known and its draws are independent."""
 
     @underflow_is_zero

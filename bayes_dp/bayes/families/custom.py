@@ -45,7 +45,7 @@ class Family(TradeOffFamily):
 
     >>> logistic = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
     >>> bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3, family=logistic)
-    <Posterior of epsilon given delta=0.001: 90% interval 3.272 to 10.96>
+    <Posterior of epsilon given delta=0.001 in the logistic family: 90% interval 3.272 to 10.96>
     """
 
     parameter = "theta"

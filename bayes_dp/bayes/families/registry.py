@@ -21,5 +21,5 @@ def family_of(family: Any) -> TradeOffFamily:
         return family
     if isinstance(family, str) and family in FAMILIES:
         return FAMILIES[family]
-    names = ", ".join(map(repr, ("approx", *FAMILIES)))
+    names = ", ".join(map(repr, ("approx", *FAMILIES, "average")))
     raise InputError(f"family must be {names} or a Family, not {show(family)}")

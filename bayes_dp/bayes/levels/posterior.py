@@ -74,7 +74,7 @@ class FamilyQuestion:
         name = self.family.name
         _, strength, _, law, *caution = self.asked.assumptions()
         place = (
-            "The separation d′ of every attack lies between sμ and μ, and all pairs of error rates that this allows are"
+            "The separation d' of every attack lies between sμ and μ, and all pairs of error rates that this allows are"
             " equally likely."
             if name == "gaussian"
             else "The true error rates of the bases are independent and uniform over what the member θ of the family"
@@ -103,11 +103,11 @@ class FamilyPosterior(Posterior):
     >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
     >>> post = bdp.estimate(counts, delta=1e-3, family="gaussian")
     >>> post
-    <Posterior of epsilon given delta=0.001: 90% interval 7.601 to 31.29>
+    <Posterior of epsilon given delta=0.001 in the gaussian family: 90% interval 7.601 to 31.29>
     >>> [round(end, 3) for end in post.interval(parameter="mu")]
     [2.004, 5.495]
     >>> post.epsilon_at([1e-5, 0.1])  # the same members, seen at other δ
-    [<Posterior of epsilon given delta=1e-05: 90% interval 10.02 to 37.8>, <Post...>]
+    [<Posterior of epsilon given delta=1e-05 in the gaussian family: 90% interval 10.02 to 37.8>, <Post...>]
     """
 
     unchecked = "bayes_dp.check is for the posteriors of (ε, δ); that of a family has its own check, `check`"
@@ -163,6 +163,9 @@ class FamilyPosterior(Posterior):
     def unreliable(self) -> tuple[str, ...]:
         """An end that the prior sets is computed well all the same."""
         return tuple(sentence for sentence in self.warnings if not sentence.startswith(_BY_PRIOR))
+
+    def _in_short(self, low: str, high: str) -> str:
+        return f" in the {self.family.name} family{super()._in_short(low, high)}"
 
     # -- views ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,155 @@
+"""The mixture of posteriors of ε under several families, each with its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_dp.checks import InputError, numbers
+from bayes_dp.results.interop import to_arviz
+from bayes_dp.results.posterior import Marginal, Posterior, check_draws
+from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.support.text import digits
+
+__all__ = ["AveragePosterior"]
+
+_LIGHT = 1e-6  # weight below which a family is left out
+_SHOWN = 0.01  # weight from which a family is named
+_P = np.unique(
+    np.concatenate([np.linspace(0.0, 1.0, 4001), np.geomspace(1e-9, 1e-3, 61), 1.0 - np.geomspace(1e-9, 1e-3, 61)])
+)
+
+
+class MixedMarginal:
+    """The mixture of the marginals of one parameter, by quantiles of its parts between which it is linear."""
+
+    def __init__(self, parts: Sequence[Marginal], weights: Floats) -> None:
+        inner = _P[1:-1]
+        quantiles: list[Floats] = [part.quantile(inner) for part in parts]
+        self._values = np.unique(np.concatenate(quantiles))
+        # Where a part has mass in one place, its distribution function there is the largest of its probabilities.
+        below = [np.interp(self._values, q, inner, left=0.0, right=1.0) for q in map(_last, quantiles)]
+        self._cumulative: Floats = weights @ np.stack(below)
+        self.mean = float(weights @ [part.mean for part in parts])
+        second = float(weights @ [part.sd**2 + part.mean**2 for part in parts])
+        self.sd = float(np.sqrt(max(second - self.mean**2, 0.0)))
+
+    def cdf(self, value: ArrayLike) -> Floats:
+        return np.asarray(np.interp(np.asarray(value, float), self._values, self._cumulative, left=0.0, right=1.0))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        return np.asarray(np.interp(np.asarray(probability, float), self._cumulative, self._values))
+
+    def hdi(self, probability: float) -> tuple[float, float]:
+        """The shortest interval with the given probability."""
+        tail = np.linspace(0.0, 1.0 - probability, 2001)
+        best = tail[int(np.argmin(self.quantile(tail + probability) - self.quantile(tail)))]
+        return float(self.quantile(best)), float(self.quantile(best + probability))
+
+
+def _last(quantiles: Floats) -> Floats:
+    """Quantiles in strict order for an interpolation: of equal ones, all but the last a hair below it."""
+    return np.asarray(quantiles - 1e-12 * np.abs(quantiles) * np.arange(len(quantiles), 0, -1) / len(quantiles))
+
+
+class AveragePosterior(Posterior):
+    """A mixture of posteriors by the probabilities of their families.
+
+    >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3, family="average")
+    >>> post
+    <Posterior of epsilon given delta=0.001 averaged over 3 families: 90% interval 2.067 to 23.93>
+    """
+
+    unchecked = "a mixture of families has no model of its own to be checked; check those that it is made of"
+
+    def __init__(self, posteriors: Mapping[str, Any]) -> None:
+        self.posteriors = dict(posteriors)
+        evidence = np.array([post.log_evidence for post in posteriors.values()])
+        weight = np.exp(evidence - evidence.max())
+        self.weights = dict(zip(posteriors, (weight / weight.sum()).tolist(), strict=True))
+        self.log_evidence = float(np.logaddexp.reduce(evidence) - np.log(len(evidence)))
+        kept = {name: post for name, post in posteriors.items() if self.weights[name] > _LIGHT}
+        self._kept = list(kept.values())
+        share = np.array([self.weights[name] for name in kept])
+        self._share = share / share.sum()
+        heaviest = self.posteriors[max(kept, key=lambda name: self.weights[name])]
+        self.question = heaviest.question
+        self.marginals = {self.parameter: MixedMarginal([p.marginals[self.parameter] for p in self._kept], self._share)}
+        probable = ", ".join(f"{name} {share:.2g}" for name, share in self.weights.items())
+        self.assumptions = (
+            f"The training is a member of one of the families, whose probabilities given the data are {probable}.",
+            *dict.fromkeys(sentence for post in self._kept for sentence in post.assumptions),
+        )
+        self.caution = heaviest.caution
+        self.diagnostics = {"log_evidence": self.log_evidence, "weights": self.weights}
+        self.warnings = tuple(f"{name}: {sentence}" for name, post in kept.items() for sentence in post.warnings)
+        old = heaviest.provenance
+        self.provenance = replace(old, settings={**old.settings, "family": "average", "families": list(self.weights)})
+
+    def _in_short(self, low: str, high: str) -> str:
+        return f" averaged over {len(self.weights)} families{super()._in_short(low, high)}"
+
+    @property
+    def unreliable(self) -> tuple[str, ...]:
+        return tuple(sentence for post in self._kept for sentence in post.unreliable)
+
+    def _answer(self, question: Any) -> Self:
+        raise InputError("an average of families is asked by epsilon_at alone")
+
+    def epsilon_at(self, delta: Any) -> Any:
+        """The average at another δ; its weights are those of the evidences there. A list for a sequence of δ."""
+        values = numbers("delta", delta, 0.0, 1.0, low_open=True, high_open=True)
+        found = [
+            type(self)({name: post.epsilon_at(float(value)) for name, post in self.posteriors.items()})
+            for value in np.atleast_1d(values)
+        ]
+        return found if values.ndim else found[0]
+
+    def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
+        """Draws of the parameter, each from a family by its probability."""
+        size, seed = check_draws(size, seed)
+        which = self._which(size, seed)
+        found = np.empty(size)
+        for i, post in enumerate(self._kept):
+            found[which == i] = post.draws(size, seed)[self.parameter][which == i]
+        return {self.parameter: found}
+
+    def rates(self, size: int = 1000, seed: int = 0) -> tuple[Floats, Floats]:
+        size, seed = check_draws(size, seed)
+        which = self._which(size, seed)
+        alpha, beta = np.empty((2, size, len(self.counts)))
+        for i, post in enumerate(self._kept):
+            mine = which == i
+            if mine.any():
+                a, b = post.rates(size, seed)
+                alpha[mine], beta[mine] = a[mine], b[mine]
+        return alpha, beta
+
+    def _which(self, size: int, seed: int) -> Ints:
+        return np.random.default_rng([seed, 3]).choice(len(self._kept), size=size, p=self._share)
+
+    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
+        """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
+        size, seed = check_draws(size, seed)
+        alpha, beta = self.rates(size, seed)
+        posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
+        return to_arviz(
+            posterior | {"alpha": alpha[None], "beta": beta[None]}, {}, self.counts, self.provenance, {"seed": seed}
+        )
+
+    def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
+        """The interval under the Gaussian family."""
+        return self._kept[0].gaussian(prob)
+
+    def high_end(self, prob: float = 0.9) -> str:
+        """What the interval rests on besides the counts: a sentence."""
+        ends = "; ".join(
+            f"{name} {' to '.join(map(digits, post.interval(prob)))}"
+            for name, post in self.posteriors.items()
+            if self.weights[name] > _SHOWN
+        )
+        return f"The interval is an average over families that need not agree: {ends}."

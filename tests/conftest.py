@@ -3,9 +3,9 @@
 A model takes seconds to compile, and command lines run in processes of their own. What JAX compiled for one test, or in
 an earlier run, serves the next, in a folder of each worker, as two must not write one file at once.
 
-JAX keeps what it compiled in memory too, and the C library keeps what compilers gave back, so that a process of the
-whole suite would grow to several gigabytes. One that is larger than a gigabyte after a test lets go of both, unless it
-has just done so: libraries alone take 800 MB, and tests after it compile again.
+Compilers take up to 600 MB, which the C library keeps when they give it back, so that a process of the whole suite
+would grow to several gigabytes. After a test that took more, a process returns that to the system. Where it is still
+large, it lets go of the programs that JAX keeps too, which tests after it compile or read again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from pathlib import Path
 
 import pytest
 
-_MOST = 1000  # MB
-_MORE = 200  # MB by which a process has to grow before it lets go again
-_left = 0  # MB after the last time
+_GROWTH = 50  # MB since the last look after which a process returns what it does not use
+_MOST = 800  # MB in use above which it lets go of compiled programs ...
+_MORE = 150  # ... once it has grown by so much since it last did, as libraries alone may take as much
+_seen = _left = 0  # MB at the last look, and when programs were let go of
 
 _KEPT = Path(__file__).parents[1] / ".jax_cache" / os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_KEPT))
@@ -29,10 +30,13 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown():
-    global _left
-    if resident() > max(_MOST, _left + _MORE):
-        let_go()
-        _left = resident()
+    global _seen, _left
+    if resident() > _seen + _GROWTH:
+        trim()
+        if resident() > max(_MOST, _left + _MORE):
+            let_go()
+            _left = resident()
+        _seen = resident()
 
 
 def resident() -> int:
@@ -47,5 +51,10 @@ def let_go() -> None:
     if "bayes_dp.bayes.nuts.sampler" in sys.modules:
         sys.modules["bayes_dp.bayes.nuts.sampler"].compiled.cache_clear()
     gc.collect()
+    trim()
+
+
+def trim() -> None:
+    """Return memory that is not in use to the system."""
     if hasattr(library := ctypes.CDLL(None), "malloc_trim"):
         library.malloc_trim(0)

@@ -14,7 +14,8 @@ Move 1 averages over the pairs, move 3 holds their places in the layer; each is 
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -23,13 +24,15 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import logsumexp
 
+from bayes_dp.bayes.compiling import compiler_options, uses_earlier_emitters
 from bayes_dp.bayes.layer import edges, fold, in_layer, log_layer_area
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.candidates import BetaPair
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.mhaar.noise import Noise
+from bayes_dp.support.arrays import Floats
 
-__all__ = ["Info", "State", "Target", "advance", "kernel", "log_g_of"]
+__all__ = ["Info", "State", "Target", "advance", "kernel", "log_g_of", "program"]
 
 
 _ACCEPTANCE = 0.28  # that the warm-up aims at: 0.35 is best for a Gaussian in two dimensions, less with noise
@@ -215,8 +218,35 @@ def log_g_of(
     return value
 
 
-@partial(jax.jit, static_argnames=("likelihood",))
 def advance(
+    states: State,
+    log_scales: jax.Array,
+    noise: Noise,
+    target: Target,
+    factors: Floats,
+    gain: Floats,
+    iterations: int,
+    likelihood: BaseLikelihood,
+) -> Any:
+    """Some iterations of all chains: the last states and scales, and the states and infos of every iteration.
+
+    Chains are the leading axis of the states and of `log_scales` (chains, 2). Iterations, then chains, lead in the
+    noise and in what is returned of every iteration; there they are B ≥ `iterations`, of which the last are idle, so
+    that one compiled program serves blocks of any length. Each of the two proposals has its covariance, given by
+    `factors` (2, 2 + q, 2 + q), times a scale of the chain's own, which follows the acceptance by Robbins and
+    Monro's rule with the gains (B,), zero once the warm-up is over.
+    """
+    small = uses_earlier_emitters(noise.alpha.shape[-2] * noise.alpha.shape[-1])
+    return program(small)(states, log_scales, noise, target, factors, gain, iterations, likelihood)
+
+
+@lru_cache
+def program(small: bool) -> Callable[..., Any]:
+    """`advance` as JAX compiles it for a small number of auxiliary pairs, or a large one."""
+    return jax.jit(_advance, static_argnames="likelihood", compiler_options=compiler_options(3, small))
+
+
+def _advance(
     states: State,
     log_scales: jax.Array,
     noise: Noise,
@@ -226,15 +256,6 @@ def advance(
     iterations: int,
     likelihood: BaseLikelihood,
 ) -> tuple[State, jax.Array, State, Info]:
-    """Some iterations of all chains: the last states and scales, and the states and infos of every iteration.
-
-    Chains are the leading axis of the states and of `log_scales` (chains, 2). Iterations, then chains, lead in the
-    noise and in what is returned of every iteration; there they are B ≥ `iterations`, of which the last are idle, so
-    that one compiled program serves blocks of any length. Each of the two proposals has its covariance, given by
-    `factors` (2, 2 + q, 2 + q), times a scale of the chain's own, which follows the acceptance by Robbins and
-    Monro's rule with the gains (B,), zero once the warm-up is over.
-    """
-
     def iterate(i: jax.Array, carry: Any) -> Any:
         states, log_scales, trace = carry
         now = jax.tree.map(lambda v: lax.dynamic_index_in_dim(v, i, keepdims=False), noise)

@@ -27,7 +27,7 @@ from numpyro.infer import init_to_uniform
 from numpyro.infer.hmc import HMCState, hmc
 from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
-from bayes_dp.bayes.compiling import compiler_options
+from bayes_dp.bayes.compiling import compiler_options, uses_earlier_emitters
 from bayes_dp.bayes.convergence import Failure, convergence, warn
 from bayes_dp.bayes.precision import double
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
@@ -313,7 +313,8 @@ def compiled(model: Callable[..., Any], form: _Form, warmup: int, target_accept:
         return {name: value for name, value in found.items() if name not in bare}
 
     def compiled(part: Callable[..., Any], level: int) -> Callable[..., Any]:
-        return jax.jit(part, compiler_options=compiler_options(level, sum(one.size for one in form.shapes)))
+        earlier = uses_earlier_emitters(sum(one.size for one in form.shapes))
+        return jax.jit(part, compiler_options=compiler_options(level, earlier))
 
     # More takes long for no gain, and what runs a few times only needs none.
     parameters = tuple([n for n in shapes if n not in bare] + scalars)

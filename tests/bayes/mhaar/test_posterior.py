@@ -13,6 +13,7 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import region
+from bayes_dp.bayes.compiling import uses_earlier_emitters
 from bayes_dp.bayes.convergence import ConvergenceWarning, convergence
 from bayes_dp.bayes.likelihoods.beta_binomial import BETA_BINOMIAL
 from bayes_dp.bayes.likelihoods.binomial import BINOMIAL
@@ -430,10 +431,12 @@ def test_global_precision_is_left_alone():
 def test_one_compiled_program_serves_all():
     """Other counts of as many bases, other δ, priors' parameters and numbers of draws compile nothing new."""
     quick(SMALL, 0.01, prior_epsilon="HalfNormal(2)")
-    size = mhaar_kernel.advance._cache_size()
+    program = mhaar_kernel.program(uses_earlier_emitters(3 * 8))
+    size = program._cache_size()
+    assert size > 0
     other = bdp.ErrorCounts([1, 2, 3], 40, [3, 2, 1], 50)
     quick(other, 0.0, prior_epsilon="HalfNormal(3)", prior_strength="Beta(2, 1)", draws=777, warmup=101)
-    assert mhaar_kernel.advance._cache_size() == size
+    assert program._cache_size() == size
 
 
 def test_few_draws_are_reported():

@@ -12,6 +12,8 @@ from tests.bayes.exact.test_posterior import FIXED
 from tests.bayes.mhaar.test_agreement import BUNDLED, discrepancies, random_data
 from tests.bayes.mhaar.test_correlated_posterior import COUNTS, DELTA, assert_as_weighted, weighted_prior
 
+README = bdp.ErrorCounts([12, 8, 20, 15, 5, 30], 100, [55, 70, 41, 60, 88, 38], 100)
+
 
 @pytest.mark.parametrize("index", [3, 8, 13])  # of ten bases, as strong_attacks has, so that one program serves all
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the error of a short run is taken into account
@@ -35,7 +37,7 @@ def test_golden_at_fixed_strength(row):
 
 @pytest.mark.parametrize("data", [*BUNDLED, "weak"])
 def test_bundled_data(data):
-    weak = bdp.ErrorCounts([0, 40, 20], [20, 40, 50], [20, 0, 30], [20, 40, 60]), 0.0
+    weak = bdp.ErrorCounts([0, 40, 20] * 2, [20, 40, 50] * 2, [20, 0, 30] * 2, [20, 40, 60] * 2), 0.0  # six, as README
     counts, delta = (BUNDLED | {"weak": weak})[data]
     sampled = bdp.estimate(counts, delta, method="nuts", seed=1, progress=False)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
@@ -46,9 +48,8 @@ def test_bundled_data(data):
 
 def test_no_trajectory_diverges_on_the_bases_of_the_readme():
     """With these seeds each run had one where s was sampled by its logit."""
-    counts = bdp.ErrorCounts([12, 8, 20, 15, 5, 30], 100, [55, 70, 41, 60, 88, 38], 100)
     for seed in (2, 7, 10):
-        sampled = bdp.estimate(counts, 1e-3, method="nuts", seed=seed, progress=False)
+        sampled = bdp.estimate(README, 1e-3, method="nuts", seed=seed, progress=False)
         assert sampled.diagnostics["divergences"] == 0, seed
         assert sampled.diagnostics["ess_tail"]["epsilon"] > 600
 
@@ -136,9 +137,8 @@ def test_the_packaged_model_takes_its_arguments_by_keyword():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a short run
 def test_forms():
-    counts = bdp.ErrorCounts([2, 5], 20, [13, 8], 20)
-    post = nuts(counts, 0.01, chains=2, draws=200, warmup=200, progress=False, seed=4)
-    again = bdp.estimate(counts, 0.01, method="nuts", chains=2, draws=200, warmup=200, progress=False, seed=4)
+    post = nuts(README, 0.01, chains=2, draws=200, progress=False, seed=4)
+    again = bdp.estimate(README, 0.01, method="nuts", chains=2, draws=200, progress=False, seed=4)
     np.testing.assert_array_equal(post.samples["epsilon"], again.samples["epsilon"])
     epsilon, strength = (post.draws(300)[name] for name in ("epsilon", "strength"))
     alpha, beta = post.rates(300)

@@ -33,7 +33,6 @@ _PLACES = 80  # around these
 _STEPS, _ZOOMS = 64, 4  # of the grid on which a level is drawn
 _DEPTH = 30.0  # nats below the top, at which a density ends
 _NUMBERS = 4_000_000  # at a time
-_LAST = 1.0 - 1e-12  # the greatest strength that leaves a layer
 
 
 def nodes_by_weight(weight: Floats, number: int) -> Indices:
@@ -49,7 +48,11 @@ def leak_marginals(
     """The posterior of e in each group, from nodes of that of ε and s < 1 and their weights, (m,) each."""
     order = np.argsort(-weight)
     kept = order[: int(np.searchsorted(np.cumsum(weight[order]), (1.0 - _LEFT_OUT) * weight.sum())) + 1]
-    epsilon, strength, weight = epsilon[kept], np.minimum(strength[kept], _LAST), weight[kept] / weight[kept].sum()
+    epsilon, strength, weight = (
+        epsilon[kept],
+        np.minimum(strength[kept], likelihood.last),
+        weight[kept] / weight[kept].sum(),
+    )
     rough = nodes_by_weight(weight, _ROUGH)
     draws = draw_leaks(likelihood, epsilon[rough], strength[rough], np.random.default_rng(0))
     high = float(epsilon.max())
@@ -63,7 +66,7 @@ def leak_marginals(
 @underflow_is_zero
 def draw_leaks(likelihood: ShiftLikelihood, epsilon: Floats, strength: Floats, rng: np.random.Generator) -> Floats:
     """e of each group for draws of ε and s, (m,) each: an array (m, groups)."""
-    low = np.minimum(strength, _LAST)
+    low = np.minimum(strength, likelihood.last)
     row = np.zeros(len(epsilon), np.intp)
     if likelihood.rows > 1:
         groups = range(len(likelihood.groups))
@@ -126,7 +129,7 @@ def _above(likelihood: ShiftLikelihood, epsilon: Floats, strength: Floats, weigh
     share = _softmax(of_nodes.sum(axis=1))  # of the draws
     found = np.empty(places.shape)
     for g, x in enumerate(places):
-        low = np.minimum(x / rays[:, None], _LAST)
+        low = np.minimum(x / rays[:, None], 1.0 - 1e-12)
         of_places = likelihood.log_above(g, np.repeat(rays, len(x)), low.ravel()).reshape(-1, *low.shape)
         ratio = np.exp(np.minimum(of_places[:, ray] - of_nodes[:, g, :, None], 0.0))
         found[g] = np.einsum("km,m,kmj->j", share, weight, ratio * (x < epsilon[:, None]))

@@ -50,6 +50,12 @@ class ShiftLikelihood:
         self._rate = delta * examples / made  # d = min(1, t rate)
         self.rows = 1 if len(groups) == 1 else self.draws  # of one group the integral of the mean over the draws is all
 
+    @property
+    def last(self) -> float:
+        """The greatest strength that leaves a layer whose likelihood is above 0."""
+        revealed = self._rate > 1.0 and any(group.wrong for group in self.groups)
+        return _TIGHT / self._rate if revealed else _TIGHT
+
     @underflow_is_zero
     def total(self, epsilon: Floats, strength: Floats) -> Floats:
         """log L for ε (r,) and s (r, c), where s → 1 beyond 1 − 1e-12: an array (r, c)."""

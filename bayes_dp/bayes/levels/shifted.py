@@ -42,6 +42,7 @@ __all__ = ["ShiftedPosterior", "estimate_shifted"]
 
 _FINE = 0.005  # of the posterior, at most, in a cell over which e is averaged
 _AVERAGED = 256  # nodes over which the shares of the draws are averaged
+_IMPOSSIBLE = -1e12  # in the place of the logarithm of 0
 _FARTHEST = 1e10  # ε up to which levels are told from none
 _FEWEST_DRAWS = 20
 _EXTREME = 0.01
@@ -86,9 +87,17 @@ class ShiftedPosterior(Posterior):
         axes = [axis_of(name, prior) for name, prior in question.priors.items()]
 
         def log_likelihood(epsilon: Floats, strength: Floats) -> Floats:
-            return self._likelihood.total(epsilon, self._strength(epsilon, strength))
+            s = self._strength(epsilon, strength)
+            found = self._likelihood.total(epsilon, s)
+            # Where all guesses would be revealed, and some are wrong: a slope leads the search to a smaller s.
+            return np.where(np.isneginf(found), _IMPOSSIBLE * (1.0 + s), found)
 
         self._grid = grid = Grid(axes, log_likelihood, ridge=question.strength == "free")
+        if grid.log_evidence < 0.5 * _IMPOSSIBLE:
+            raise InputError(
+                f"delta = {question.delta:g} is too large: it would reveal all {len(question.right)} guesses, of"
+                f" {question.guesses.examples} examples, at every strength, but {np.sum(~question.right)} are wrong"
+            )
         self.log_evidence = grid.log_evidence
         self.no_leak = _exp(self._likelihood.log_null() - grid.log_evidence)  # the Bayes factor of e = 0 everywhere
         beyond = float(grid.weight[grid.nodes["epsilon"] > _FARTHEST].sum())
@@ -184,6 +193,7 @@ class ShiftedPosterior(Posterior):
 
     # -- answers --------------------------------------------------------------------------------------------------
 
+    @underflow_is_zero
     def zero_run(self, prob: float = 0.9) -> LowerBound | None:
         """The zero-run bound of the confidence (1 + prob)/2 on the same guesses.
 

@@ -35,16 +35,20 @@ def answer(found: Findings, figures: Mapping[str, Figure], source: str | None) -
 def _in_short(found: Findings) -> Iterator[Piece]:
     low, high = (f"{end:.3g}" for end in found.interval)
     share = f"{100 * found.prob:g}%"
-    middle = f"Values above and below {found.posterior.median:.3g} are equally probable."
+    ends = found.posterior.gaussian(found.prob)
+    beside = "; were the noise Gaussian, " + (
+        "no finite ε would hold" if math.isinf(ends[1]) else f"between {ends[0]:.3g} and {ends[1]:.3g}"
+    )
+    middle = f"In the first case values above and below {found.posterior.median:.3g} are equally probable."
     if found.cautions:
         yield Paragraph(
             f"Under a model that should not be taken as it stands (see the warnings), ε is between {low} and {high}"
-            f" with {share} probability, at δ = {found.delta:g}. {middle}",
+            f" with {share} probability, at δ = {found.delta:g}{beside}. {middle}",
             "lead",
         )
     else:
         yield Paragraph(
-            f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}. {middle}", "lead"
+            f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}{beside}. {middle}", "lead"
         )
     if found.verdict is not None:
         yield from _verdict(found.verdict)

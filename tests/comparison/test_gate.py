@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp import tradeoff
 from bayes_dp.comparison.gate import valid_bounds
 from bayes_dp.comparison.verdict import Verdict, judge
 
@@ -367,3 +368,38 @@ def test_a_control_without_a_limit(call):
         call(COINS, DELTA, control=LEAKS)
     with pytest.raises(bdp.InputError, match="limit must lie in"):
         call(COINS, DELTA, limit=-1.0)
+
+
+def response(n=20, trials=10_000, epsilon=1.5):
+    """Attacks on randomized response at rates that differ."""
+    rng = np.random.default_rng(3)
+    level, alpha = epsilon * rng.uniform(0.5, 1.0, n), rng.uniform(0.05, 0.6, n)
+    beta = np.array([tradeoff.approx_dp(a, t, 0.0) for a, t in zip(alpha, level, strict=True)])
+    return bdp.ErrorCounts(rng.binomial(trials, alpha), trials, rng.binomial(trials, beta), trials)
+
+
+def test_a_family_that_the_counts_speak_against_does_not_count():
+    counts = response()
+    found = bdp.gate(counts, DELTA, 2.2)
+    assert bdp.estimate(counts, DELTA).gaussian()[1] > 2.2
+    assert "gaussian" not in codes(found)
+    assert any("the counts speak against it (its log evidence is" in note for note in found.notes)
+
+
+def test_any_family_that_is_left_open_counts():
+    counts = bdp.ErrorCounts(10, 100, 20, 100)
+    families = bdp.compare_families(counts, DELTA)
+    assert set(families.within(5.0)) == {"approx", "gaussian", "laplace"}
+    limit = families.posteriors["approx"].interval()[1] + 1e-3
+    assert families.posteriors["laplace"].interval()[1] > limit
+    assert codes(bdp.gate(counts, DELTA, limit)) == {"gaussian", "family"}
+
+
+def test_a_family_that_was_chosen_stands_alone():
+    counts = bdp.ErrorCounts([100, 95, 108, 99, 102], 1000, [700, 652, 611, 730, 685], 1000)
+    post = bdp.estimate(counts, DELTA, family="gaussian")
+    end = post.interval()[1]
+    for limit, verdict in ((end - 0.01, "failed"), (end + 0.01, "passed")):
+        found = bdp.gate(counts, DELTA, limit, family="gaussian")
+        assert (found.verdict, found.upper) == (verdict, end)
+    assert any(note.startswith("The family was chosen, and not found by the counts") for note in found.notes)

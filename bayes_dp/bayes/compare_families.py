@@ -90,7 +90,7 @@ class FamilyComparison(Result):
 
     def rows(self, prob: float = 0.9) -> list[dict[str, Any]]:
         """One row a family: log evidence, weight, median and interval of ε."""
-        rows = []
+        rows: list[dict[str, Any]] = []
         for name, post in self.posteriors.items():
             low, high = post.interval(prob)
             rows.append(
@@ -164,7 +164,8 @@ def compare_families(
     The counts do not tell which of the families approx, gaussian is right, under which ε is anywhere from ...
     """
     delta = one_number("delta", delta, 0.0, 1.0, low_open=True, high_open=True)
-    wanted = [families] if isinstance(families, str | TradeOffFamily) else list(families)
+    alone = isinstance(families, str | TradeOffFamily) or not isinstance(families, Iterable)
+    wanted: list[Any] = [families] if alone else list(families)
     if not wanted:
         raise InputError("families is empty: name one or more")
     beliefs: dict[str, Any] = {

@@ -329,6 +329,7 @@ for _name, _base, _arguments in (
     ("prob_above", {"value": 1.0}, {"value": number(-math.inf, math.inf, "[]", 1.0), "parameter": PARAMETER}),
     ("to_frame", {}, DRAWS),
     ("table", {}, {"prob": PROB}),
+    ("shown", {}, {"prob": PROB}),
     ("summary", {}, {"prob": PROB}),
     ("to_dict", {}, {"prob": PROB}),
     ("gaussian", {}, {"prob": PROB}),
@@ -358,6 +359,11 @@ call(
 )
 
 
+@cache
+def average() -> Any:
+    return bdp.estimate(COUNTS, 1e-2, family="average")
+
+
 FAMILY = "bayes_dp.bayes.levels.posterior.FamilyPosterior"
 MU = {"parameter": Values((None, "epsilon", "mu", "strength"), ("", "delta", 3, True, ["epsilon"], THING))}
 for _name, _base, _arguments in (
@@ -380,6 +386,18 @@ for _name, _base, _arguments in (
     ("high_end", {}, {"prob": PROB}),
 ):
     call(f"{FAMILY}.{_name}", Method(family_posterior, _name), _base, **_arguments)
+AVERAGE, BESIDE = "bayes_dp.bayes.levels.average.AveragePosterior", "bayes_dp.bayes.levels.beside.BesideGaussian"
+for _name, _base, _arguments in (
+    ("draws", {}, DRAWS),
+    ("rates", {}, DRAWS),
+    ("to_arviz", {}, DRAWS),
+    ("epsilon_at", {"delta": 0.1}, {"delta": besides(DELTAS, bad=(0,))}),
+    ("gaussian", {}, {"prob": PROB}),
+    ("high_end", {}, {"prob": PROB}),
+):
+    call(f"{AVERAGE}.{_name}", Method(average, _name), _base, **_arguments)
+for _name in ("gaussian", "high_end", "shown"):
+    call(f"{BESIDE}.{_name}", Method(posterior, _name), {}, prob=PROB)
 
 # Members of a family
 for _name, _other, _range in (
@@ -459,6 +477,17 @@ for _name in ("rows", "summary", "to_dict", "to_frame"):
     _full = f"bayes_dp.LikelihoodComparison.{_name}"
     call(_full, Method(likelihoods, _name), {}, prob=PROB)
 saving("bayes_dp.LikelihoodComparison", likelihoods, "to_json", prob=PROB)
+
+
+@cache
+def families() -> Any:
+    return bdp.compare_families(COUNTS, 1e-2, ["approx", "gaussian"])
+
+
+for _name in ("rows", "summary", "to_dict"):
+    call(f"bayes_dp.FamilyComparison.{_name}", Method(families, _name), {}, prob=PROB)
+call("bayes_dp.FamilyComparison.within", Method(families, "within"), {}, nats=number(0, math.inf, "[]", 5.0))
+saving("bayes_dp.FamilyComparison", families, "to_json")
 
 # Plans, propensities and reports --------------------------------------------------------------------------------------
 

@@ -595,7 +595,7 @@ call(
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
     seed=SEED,
     settings=Values((), (), ()),
-    family=besides(one_of("approx", "gaussian", "laplace", "pure"), LOGISTIC, bad=(bdp.Family, GAUSSIAN)),
+    family=besides(one_of("approx", "gaussian", "laplace", "pure", "average"), LOGISTIC, bad=(bdp.Family, GAUSSIAN)),
     prior=Values((None,), ("HalfNormal(1)", 3, True, THING)),
 )
 call(
@@ -607,6 +607,18 @@ call(
     groups=Values((None,), ("aggregate", "", 3, True, THING)),
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
     seed=SEED,
+)
+call(
+    "bayes_dp.compare_families",
+    bdp.compare_families,
+    {"counts": COUNTS, "delta": 1e-2, "families": ["approx"]},
+    **{name: values for name, values in ESTIMATE.items() if name not in ("likelihood", "method", "delta")},
+    delta=besides(DELTA, bad=(0, 0.0)),
+    families=Values(
+        ("gaussian", ["approx", "gaussian"], ("laplace",), [LOGISTIC]),
+        ([], "", "normal", 3, None, True, [3], ["gaussian", "gaussian"], THING),
+        ("family",),
+    ),
 )
 call(
     "bayes_dp.Family",
@@ -1084,6 +1096,7 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "Estimate",
     "ModelCheck",
     "LikelihoodComparison",
+    "FamilyComparison",
     "ConvergenceWarning",
     "Comparison",
     "Plan",

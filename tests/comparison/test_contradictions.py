@@ -1,5 +1,7 @@
 """Rows of a comparison that cannot all be right say so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,7 @@ def test_a_bound_above_the_interval(low, valid):
     found = by_name(posterior("p", 1.0, 2.0), bound("b", low))
     assert found["p"].valid == valid
     assert bool(found["b"].notes) != valid
+    assert ("infinity by b" in found["p"].reason) == (low is None)
 
 
 def test_the_largest_of_the_bounds_is_named_and_other_reasons_are_kept():
@@ -66,6 +69,15 @@ def test_what_says_nothing():
         posterior("p", 1.0, 2.0), posterior("q", 2.0, 3.0), bound("b", 3.5, valid=False), bound("c", 3.5, base="0"),
         bound("d", 2.0),
     )  # fmt: skip
+    assert reconciled(rows) == rows
+
+
+def test_only_posteriors_and_bounds_of_epsilon_contradict_each_other():
+    """Not rows of μ, whose numbers are others, nor estimates, which claim nothing."""
+    of_mu = [replace(row, parameter="mu") for row in (posterior("p", 1.0, 2.0), posterior("q", 4.0, 5.0))]
+    rows = (*of_mu, replace(bound("b", 3.0), parameter="mu"))
+    assert reconciled(rows) == rows
+    rows = (posterior("r", 2.5, 2.9), bound("c", 2.7), *of_mu, rows[-1], replace(posterior("e", 1, 2), kind="estimate"))
     assert reconciled(rows) == rows
 
 

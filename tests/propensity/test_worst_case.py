@@ -81,6 +81,15 @@ def test_the_least_bound_is_that_of_a_search(name, seed):
     assert least <= search(terms, guessed, found, radius, np.random.default_rng(seed)) + 0.02 * (first - least) + 0.003
 
 
+@pytest.mark.parametrize(("seed", "d"), [(44, 1), (47, 4)])
+def test_either_search_may_be_the_better_one(seed, d):
+    """With weights for all guesses at first, and without: each finds clearly less for one of these audits."""
+    terms, (found, guessed), radius = FORMS["cautious"], audit(seed, d, n=100, r=40, shift=0.5), 8.0
+    least, first = least_bound(terms, guessed, found, radius), terms.bound(guessed, found.centre)
+    assert 0 < least < first
+    assert least <= search(terms, guessed, found, radius, np.random.default_rng(seed)) + 0.01 * (first - least)
+
+
 @pytest.mark.parametrize("name", ["tampered", "Gaussian"])
 def test_with_coins_the_fewest_guesses_are_kept_on_average(name):
     terms, (found, guessed), radius = FORMS[name], audit(5, 2, n=2000, r=800, shift=0.5), 8.0

@@ -19,8 +19,8 @@ from tests.calibration.test_sbc import ranks_among, uniformity
 
 DATA_SETS = 500
 COVERED = 400
-GROUPS = {"groups": 3, "members": 2, "trials": 40}
-RULES = {"groups": 3, "members": 8, "trials": 100, "spread": 0.02}  # eight decision rules on each of three bases
+GROUPS = {"sizes": [2, 2, 2], "trials": 40}
+RULES = {"sizes": [8, 8, 8], "trials": 100, "spread": 0.02}  # eight decision rules on each of three bases
 DELTA = 0.01
 
 

@@ -105,11 +105,11 @@ def exact_ranks(truth, counts, delta, likelihood, seed):
 
 
 def mhaar_ranks(truth, counts, delta, likelihood, seed):
-    from bayes_dp.bayes.mhaar import posterior as mhaar
+    from bayes_dp.bayes.mhaar.posterior import answer
 
     draws = 2000 if likelihood == "binomial" else 6000
-    settings = mhaar.Settings("posterior", 8 if likelihood == "binomial" else 16, 4, draws, 800, seed, False)
-    return ranks_among(mhaar._posterior(question_of(counts, delta, likelihood), settings).samples, truth, seed)
+    found = answer(question_of(counts, delta, likelihood), draws=draws, warmup=800, seed=seed, progress=False)
+    return ranks_among(found.samples, truth, seed)
 
 
 def nuts_ranks(truth, counts, delta, likelihood, seed):
@@ -136,10 +136,10 @@ def ranks_among(samples, truth, seed):
 METHODS = {"exact": exact_ranks, "mhaar": mhaar_ranks, "nuts": nuts_ranks}
 
 
-def calibrate(likelihood, method, design):
+def calibrate(likelihood, method, design, data_sets=None):
     """Ranks of every parameter, one for each data set."""
     rows = []
-    for seed in range(FEWER.get((likelihood, method), DATA_SETS)):
+    for seed in range(data_sets or FEWER.get((likelihood, method), DATA_SETS)):
         truth, counts, delta = simulate(design, seed, likelihood)
         rows.append(METHODS[method](truth, counts, delta, likelihood, seed))
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}

@@ -1,7 +1,8 @@
 """What is compiled is kept on disk, and the memory of a long run of tests is bounded.
 
 A model takes seconds to compile, and command lines run in processes of their own. What JAX compiled for one test, or in
-an earlier run, serves the next, in a folder of each worker, as two must not write one file at once.
+an earlier run, serves the next, in a folder of each worker, as two must not write one file at once. What started the
+workers has a folder too, which they inherit and have to leave.
 
 Compilers take up to 600 MB, which the C library keeps when they give it back, so that a process of the whole suite
 would grow to several gigabytes. After a test that took more, a process returns that to the system. Where it is still
@@ -24,7 +25,7 @@ _MORE = 150  # ... once it has grown by so much since it last did, as libraries 
 _seen = _left = 0  # MB at the last look, and when programs were let go of
 
 _KEPT = Path(__file__).parents[1] / ".jax_cache" / os.environ.get("PYTEST_XDIST_WORKER", "main")
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_KEPT))
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(_KEPT)
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 

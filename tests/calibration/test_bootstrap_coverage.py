@@ -221,6 +221,24 @@ def most(audits: int) -> float:
     return error + 3 * math.sqrt(error * (1 - error) / audits)
 
 
+#: a decision tree and gradient boosting; a forest takes long
+SOME = {name: case for name, case in OTHERS.items() if case.estimator != "random forest" and case.law == "normal"}
+EACH = {**BLIND, **{f"leak: {name}": case for name, case in LEAKS.items()}, **SOME}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_one_audit(name):
+    case = EACH[name]
+    bounds = study(case, 1)
+    assert bounds.shape == (1, 3)
+    assert (bounds >= 0).all()
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_one_audit_of_ranks(name):
+    assert ranked(RANKED[name], 1).shape == (1, 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BLIND)
 def test_what_features_tell_is_not_taken_for_a_leak(name):

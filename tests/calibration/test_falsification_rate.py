@@ -59,6 +59,12 @@ def rejections(case, runs):
     return rejected, learned
 
 
+@pytest.mark.parametrize("case", [case for case in RIGHT + WRONG if case[0] <= 1000], ids=str)
+def test_one_run(case):
+    rejected, learned = rejections(case, 1)
+    assert 0 <= rejected <= learned == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [(300, 50, 2.0, "one"), (1000, 5, 1.0, "all"), (300, 1, 2.0, "one")], ids=str)
 def test_a_right_form_is_rejected_in_one_percent_at_most(case):

@@ -9,11 +9,15 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from types import SimpleNamespace
+from unittest.mock import create_autospec
 
 import numpy as np
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp.bayes.mhaar.posterior import answer
+from bayes_dp.bayes.nuts.sampler import ModelDraws
 from tests.bayes.test_grouped import simulated
 from tests.calibration.test_sbc import ranks_among, uniformity
 
@@ -56,6 +60,27 @@ def coverage(data_sets=COVERED):
             low, high = post.interval(0.9)
             held[name].append((low <= truth["epsilon"] <= high, high - low))
     return {name: np.mean(values, axis=0) for name, values in held.items()}
+
+
+def test_one_data_set_without_draws(monkeypatch):
+    """The sampler is asked, but its draws, which take long to compile, are all 0."""
+
+    def zeros(model, arguments, settings):
+        members, *_, groups = arguments
+        sizes = {"log_image": (groups, 4), "folded_low": (len(members.group),), "folded_high": (len(members.group),)}
+        sizes |= {"epsilon": (), "strength": (), "spread": ()}
+        shape = settings.chains, settings.draws
+        return ModelDraws({name: np.zeros(shape + size) for name, size in sizes.items()}, {}, {}, ())
+
+    monkeypatch.setattr("bayes_dp.bayes.grouped.sample", zeros)
+    for ranks in calibrated(1).values():
+        assert 0.99 <= ranks[0] <= 1
+
+
+def test_one_data_set_by_sums_without_draws(monkeypatch):
+    found = SimpleNamespace(interval=lambda prob: (0.0, np.inf))
+    monkeypatch.setattr("bayes_dp.bayes.grouped.answer", create_autospec(answer, return_value=found))
+    assert coverage(1)["as groups, by their sums"][0] == 1.0
 
 
 @pytest.mark.slow

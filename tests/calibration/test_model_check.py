@@ -20,11 +20,11 @@ CASES = {
 }
 
 
-def rates(name):
+def rates(name, data_sets=DATA_SETS):
     """Shares of data sets on which the scatter and the levels were found wanting at 1%."""
     settings, assumed, _ = CASES[name]
     found = []
-    for seed in range(DATA_SETS):
+    for seed in range(data_sets):
         counts = simulated(seed, **settings)
         one = bdp.check(bdp.estimate(counts, 0.01, strength=assumed), size=400, seed=seed)
         found.append((one.dispersion_p < 0.01, one.rank_p < 0.01))
@@ -36,6 +36,11 @@ def rates(name):
 def test_a_true_model_is_left_alone(name):
     """Posterior predictive p-values are conservative: at 1% there are no more than that, within three errors."""
     assert rates(name).max() <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / DATA_SETS)
+
+
+@pytest.mark.parametrize("name", ["s = 0.5, τ = 0.05; s free", "s → 1, binomial; tight"])
+def test_one_data_set(name):
+    assert set(rates(name, 1)) <= {0.0, 1.0}
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
+from bayes_dp.bayes.nuts.sampler import ModelDraws
 from bayes_dp.bayes.question import Question, ask
 
 DATA_SETS = 600
@@ -80,7 +81,7 @@ def counts_of(x, n0, y, n1):
     columns = {"false_positives": x, "negatives": np.full(n, n0), "false_negatives": y, "positives": np.full(n, n1)}
 
     class Real(SimpleNamespace):
-        design, base = "repeated", None
+        design, base, group = "repeated", None, None
 
         def __len__(self):
             return n
@@ -159,6 +160,29 @@ def test_ranks_are_uniform(likelihood, method, design):
         chi2, ks = uniformity(ranks)
         assert chi2 > 0.01, (name, chi2)
         assert ks > 0.001, (name, ks)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", ["exact", "mhaar"])
+def test_one_data_set(method):
+    for ranks in calibrate("binomial", method, "one base", 1).values():
+        assert 0 < ranks[0] < 1
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_one_data_set_without_draws(likelihood, monkeypatch):
+    """NUTS is asked, but its draws, which take long to compile, are all 0; the question can be told by MHAAR too."""
+
+    def zeros(model, arguments, settings):
+        values = {name: np.zeros((settings.chains, settings.draws)) for name in ("epsilon", "strength", "tau", "rho")}
+        return ModelDraws(values, {}, {}, ())
+
+    monkeypatch.setattr("bayes_dp.bayes.nuts.posterior.sample", zeros)
+    truth, counts, delta = simulate("five bases", 0, likelihood)
+    for name, ranks in calibrate(likelihood, "nuts", "five bases", 1).items():
+        assert 0.99 <= ranks[0] <= 1 if truth[name] > 0 else 0 <= ranks[0] <= 0.01
+    question = question_of(counts, delta, likelihood)
+    assert question.provenance("mhaar", {"assumptions": question.assumptions(), "caution": question.caution()})
 
 
 def test_a_wrong_posterior_is_noticed():

@@ -155,6 +155,17 @@ def test_epsilon_of_the_subsampled_mechanism():
     assert Mechanism("subsampled Gaussian", 3.0).epsilon(0.01) == pytest.approx(8.03, abs=0.005)
 
 
+def test_one_data_set_of_each_table():
+    for case in (HIGH[0], THRESHOLDS[-1]):
+        truth, found = high(*case, data_sets=1)
+        assert found.shape == (9,)
+        assert 0 < truth < np.inf
+    assert useless_end(5, 100, data_sets=1) > 0
+    for strength in (0.5, 1.0):
+        above, start = low_end(1, 100, strength, data_sets=1)
+        assert above == (start > LOW["epsilon"])
+
+
 @pytest.mark.slow
 def test_the_gaussian_number_is_there_where_the_interval_is_too_low():
     truth, found = high(MECHANISMS[0], 1e-5, 20, 1000, 0.1)

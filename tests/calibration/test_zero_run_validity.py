@@ -10,6 +10,7 @@ import itertools
 import numpy as np
 import pytest
 
+from bayes_dp import calibrate
 from bayes_dp.calibrate.shifted import ADVERSARIES, SHIFTS
 from tests.calibration.test_validity import REPETITIONS, P, done
 
@@ -40,6 +41,22 @@ def found(audit: str, shift: str = "", adversary: str = "", mechanism: str = "")
         and row.choice.startswith(adversary)
         and mechanism in row.mechanism
     ]
+
+
+OTHERS = (
+    "one-run",
+    "tampered, r after tampering",
+    "tampered, largest ε rejected",
+    "untampered, directional, π too extreme",
+    *(f"{audit}, π too extreme" for audit in ("untampered, cautious", "untampered", "tampered, directional")),
+    *(f"compositional (μ), {form}" for form in ("Proposition 6", "Algorithm 7", "Algorithm 8 charged")),
+)
+
+
+def test_there_are_rows_to_be_judged():
+    rows = calibrate.study("zero-run", repetitions=1, progress=False).rows
+    assert {row.audit for row in rows} >= {*ON_EPSILON, *ON_MU, *OTHERS}
+    assert {row.mechanism.split(",")[0] for row in rows} >= set(SHIFTS)
 
 
 @pytest.mark.slow

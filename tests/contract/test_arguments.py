@@ -636,7 +636,7 @@ call(
             lambda a, theta: np.maximum(0.0, 1 - a * np.exp(theta)),  # not symmetric
         ),
     ),
-    most=number(0, math.inf, "(]", 3.0),
+    most=number(1e-6, math.inf, "[]", 3.0),
 )
 call("bayes_dp.subsampled_gaussian", bdp.subsampled_gaussian, {"q": 0.3}, q=number(0, 1, "(]", 0.3))
 CALLED = attacks.call_members(WITH_PROPENSITIES, 40)

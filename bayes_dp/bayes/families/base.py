@@ -26,6 +26,8 @@ class TradeOffFamily(ABC):
     name: str
     parameter: str  # what it is called: "mu"
     most: float = math.inf  # the largest t
+    farthest: float  # the t beyond which no counts tell members apart
+    largest_epsilon: float = math.inf  # at which `by_epsilon` ends, where the largest member's advantage is not 1
 
     @abstractmethod
     def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:

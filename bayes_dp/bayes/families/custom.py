@@ -20,13 +20,17 @@ __all__ = ["Family"]
 
 _TOLERANCE = 1e-6  # of what is checked of a family
 _CHECKED = 9  # members that are checked
-_LEAST = 1e-3  # θ below which the difference is taken there
+_LEAST = 1e-4  # share of a usual θ below which differences are no shorter
 _STEP = 2e-3  # of differences in θ and in log α, relative
-_PANELS, _ORDER = 48, 16  # of the quadrature of f over the logit of α
+_PANELS, _ORDER = 24, 16  # of the quadrature of f over the logit of α, on either side of f(α) = α
 _EDGE = 40.0  # logit of α beyond which f is not integrated: a share of e^-40 of the square
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
-_FARTHEST = 1e3  # no larger θ is looked at
+_SMALLEST, _FARTHEST = 1e-6, 1e9  # no smaller and no larger θ is looked at
+_STEPS = 32  # of θ, in each of which the area has to grow
+_JUMP = 1e-2  # of the area, beyond what its density says
 _GOLDEN = (math.sqrt(5) - 1) / 2
+_FLAT, _NEARLY = 1e-11, 1e-9  # growth of the area that is none, and what may be left out where none is asked for
+_TO_POWERS = np.linalg.inv(np.vander(np.arange(-2.0, 3.0), increasing=True))  # of the polynomial through five values
 _FULL = 1e-13  # of the square that a member leaves out, so that no larger one is told from it
 
 
@@ -34,14 +38,15 @@ class Family(TradeOffFamily):
     """A family of trade-off functions f_θ(α) with one parameter θ ≥ 0, given as a function of arrays that broadcast.
 
     Members must be trade-off functions (convex, non-increasing, 0 ≤ f(α) ≤ 1 − α) and symmetric (their own inverse),
-    f_0(α) = 1 − α, and f_θ(α) must not grow with θ. That is checked on a grid of α and of θ. Areas and slopes are
-    found numerically.
+    f_0(α) = 1 − α, and f_θ(α) must fall smoothly as θ grows. That is checked on a grid of α and of θ. Areas and slopes
+    are found numerically. The log evidence is right to about 1e-6 where f is smooth, and to 1e-3 where it has kinks.
 
     Parameters
     ----------
     name : what it is called in results.
     f : f(alpha, theta).
-    most : the largest θ.
+    most : the largest θ; f is asked for no larger one. If there the best attack has an advantage below 1, the default
+        prior does not fit, and `prior` has to be given.
 
     >>> logistic = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
     >>> bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3, family=logistic)
@@ -56,15 +61,22 @@ class Family(TradeOffFamily):
         if not callable(f):
             raise InputError(f"f must be a function of alpha and theta, not {show(f)}")
         self.name, self._f = name, f
-        self.most = one_number("most", most, 0.0, math.inf, low_open=True)
-        self._top = self._largest()
+        self.most = one_number("most", most, _SMALLEST, math.inf)
+        self.farthest = self._largest()
         self._check()
-        self._areas = LevelTables(_Uniform(self), self._top)
+        if self.farthest <= _SMALLEST and self.farthest < self.most:
+            raise InputError(f"f(alpha, theta) is 0 from theta = {self.farthest:g} on: count theta in a smaller unit")
+        self._usual = float(least(lambda t: self._left_out(t[None])[0] <= 0.5, 0.0, self.farthest))
+        if not self._fills(self.farthest):
+            self.largest_epsilon = float(special.logit(1.0 - self.kinks(np.array(self.farthest))[0]))
+        self._check_growth()
+        self._areas = LevelTables(_Uniform(self), self.farthest)
 
     # -- the function -----------------------------------------------------------------------------------------------
 
     def _beta(self, alpha: Floats, theta: Floats) -> Floats:
-        alpha, theta = np.broadcast_arrays(alpha, theta)
+        shape = np.broadcast_shapes(np.shape(alpha), np.shape(theta))
+        alpha, theta = np.broadcast_to(alpha, shape), np.broadcast_to(theta, shape)  # which f cannot overwrite
         try:
             with np.errstate(all="ignore"):
                 found = np.asarray(self._f(alpha, theta), dtype=np.float64)
@@ -80,7 +92,8 @@ class Family(TradeOffFamily):
         return found
 
     def _check(self) -> None:
-        theta = np.unique(np.concatenate([[0.0], self._top * np.geomspace(1e-3, 1.0, _CHECKED)]))
+        share = np.geomspace(1e-3, 1.0, _CHECKED)
+        theta = np.unique(np.concatenate([[0.0], min(self.farthest, 1.0) * share, self.farthest * share]))
         alpha = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), np.geomspace(1e-9, 1e-2, 30)]))
         table = self._beta(alpha, theta[:, None])
         off = np.abs(table[0] - (1.0 - alpha))
@@ -100,19 +113,45 @@ class Family(TradeOffFamily):
             except InputError as error:
                 raise InputError(f"f(alpha, {value:g}): {error}") from None
 
+    def _check_growth(self) -> None:
+        """Refuse members that are the same for a range of θ, and jumps: the level of a point has to have a density."""
+        theta = np.concatenate([[0.0], np.geomspace(1e-2 * self._usual, self.farthest, _STEPS)])
+        area = 1.0 - self._left_out(theta)
+        nodes, weights = np.polynomial.legendre.leggauss(6)
+        share, step = 0.5 + 0.5 * nodes, np.diff(theta)
+        density = np.exp(self.log_density(theta[:-1, None] + step[:, None] * share**2))
+        grown = np.diff(area)
+        for wrong, what in (
+            ((grown < _FLAT) & (area[:-1] < 1.0 - _NEARLY), "is the same for all theta"),
+            (np.abs(grown - density @ (weights * share) * step) > _JUMP, "does not change smoothly with theta"),
+        ):
+            if wrong.any():
+                i = int(np.argmax(wrong))
+                raise InputError(f"f(alpha, theta) {what} between {theta[i]:g} and {theta[i + 1]:g}")
+
     # -- slopes -----------------------------------------------------------------------------------------------------
 
     def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """−∂f/∂θ is the slope of the polynomial through five values at θ and beside it, all within the range of θ."""
         alpha = np.exp(log_alpha)
         beta = np.clip(self._beta(alpha, t), 0.0, 1.0)
         t = np.broadcast_to(t, beta.shape)
-        t = np.maximum(t, _LEAST)
-        step = _STEP * np.minimum(t, 1.0)
-        near = self._beta(alpha, t - step) - self._beta(alpha, t + step)
-        far = self._beta(alpha, t - 2 * step) - self._beta(alpha, t + 2 * step)
-        rate = np.maximum((8.0 * near - far) / (12.0 * step), 0.0)
+        step = np.minimum(_STEP * np.clip(t, _LEAST * self._usual, self._usual), 0.25 * self.most)
+        centre = np.clip(t, 2.0 * step, np.maximum(self.most - 2.0 * step, 2.0 * step))
+        values = [self._beta(alpha, np.minimum(centre + k * step, self.most)) for k in (-2, -1, 0, 1, 2)]
+        differences = [v - values[2] for v in values]
+        powers = ((t - centre) / step) ** np.arange(4).reshape(-1, *(1,) * t.ndim)
+        slope = sum(
+            (k + 1) * powers[k] * sum(w * d for w, d in zip(row, differences, strict=True))
+            for k, row in enumerate(_TO_POWERS[1:])
+        )
         with np.errstate(divide="ignore"):
-            return np.log(beta), np.log1p(-beta), np.log(rate)
+            return np.log(beta), np.log1p(-beta), np.log(np.maximum(-np.asarray(slope) / step, 0.0))
+
+    def kinks(self, t: Floats) -> Floats:
+        """The place where f_t(α) = α: that of the kink, where a symmetric f has only one."""
+        t = np.asarray(t, dtype=np.float64)
+        return least(lambda alpha: self._beta(alpha, t) <= alpha, np.zeros_like(t), 1.0)[..., None]
 
     def log_ratio(self, z: Floats, t: Floats) -> Floats:
         log_alpha = special.log_ndtr(-z)
@@ -125,37 +164,43 @@ class Family(TradeOffFamily):
 
     # -- areas ------------------------------------------------------------------------------------------------------
 
+    def _rule(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Logits of α and weights of ∫ dα, for θ (m,): (m, k); panels on either side of f(α) = α."""
+        middle = np.clip(special.logit(self.kinks(theta)), -_EDGE, _EDGE)
+        edges = np.concatenate(
+            [np.linspace(-_EDGE, middle[:, 0], _PANELS, axis=1), np.linspace(middle[:, 0], _EDGE, _PANELS, axis=1)],
+            axis=1,
+        )
+        half = 0.5 * np.diff(edges, axis=1)[..., None]
+        logit = (edges[:, :-1, None] + half + half * _NODES).reshape(len(theta), -1)
+        return logit, (half * _WEIGHTS).reshape(logit.shape) * special.expit(logit) * special.expit(-logit)
+
     def _left_out(self, theta: Floats) -> Floats:
-        """1 − G(θ) = 2 ∫ f_θ, in the logit of α."""
-        edges = np.linspace(-_EDGE, _EDGE, _PANELS + 1)
-        half = 0.5 * np.diff(edges)[:, None]
-        logit = (edges[:-1, None] + half + half * _NODES).ravel()
-        weight = (half * _WEIGHTS).ravel() * special.expit(logit) * special.expit(-logit)
-        return np.asarray(2.0 * self._beta(special.expit(logit), np.asarray(theta)[..., None]) @ weight)
+        """1 − G(θ) = 2 ∫ f_θ, (m,)."""
+        logit, weight = self._rule(theta)
+        return np.asarray(2.0 * (self._beta(special.expit(logit), theta[:, None]) * weight).sum(axis=1))
 
     def _largest(self) -> float:
         """θ up to which members differ from the whole square, or where θ ends."""
         top = min(self.most, 1.0)
-        while top < min(self.most, _FARTHEST) and float(self._left_out(np.array(top))) > _FULL:
+        while top < min(self.most, _FARTHEST) and not self._fills(top):
             top = min(2.0 * top, self.most)
+        while top > _SMALLEST and self._fills(0.5 * top):
+            top *= 0.5
         return top
+
+    def _fills(self, theta: float) -> bool:
+        return bool(self._left_out(np.array([theta]))[0] <= _FULL)
 
     def log_density(self, t: Floats) -> Floats:
         """log g = log 2 ∫ −∂f/∂θ."""
-        edges = np.linspace(-_EDGE, _EDGE, _PANELS + 1)
-        half = 0.5 * np.diff(edges)[:, None]
-        logit = (edges[:-1, None] + half + half * _NODES).ravel()
-        log_alpha, log_rest = -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
-        weight = (half * _WEIGHTS).ravel() * np.exp(log_alpha + log_rest)
-        flat = np.ravel(t)
-        found = np.concatenate(
-            [
-                np.exp(self.curve(log_alpha, log_rest, part[:, None])[2]) @ weight
-                for part in np.array_split(flat, len(flat) // 256 + 1)
-            ]
-        )
+        found = []
+        for part in np.array_split(np.ravel(t), np.size(t) // 256 + 1):
+            logit, weight = self._rule(part)
+            rate = self.curve(-np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit), part[:, None])[2]
+            found.append((np.exp(rate) * weight).sum(axis=1))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(2.0 * found)).reshape(np.shape(t))
+            return np.asarray(np.log(2.0 * np.concatenate(found))).reshape(np.shape(t))
 
     def log_layer(self, inner: Floats, gap: Floats) -> Floats:
         inner, gap = np.broadcast_arrays(inner, gap)
@@ -166,7 +211,7 @@ class Family(TradeOffFamily):
     def by_epsilon(self, epsilon: Floats) -> Floats:
         """A symmetric f_θ has its largest advantage 1 − 2α where f_θ(α) = α, so α = 1/(1 + e^ε)."""
         alpha = special.expit(-np.asarray(epsilon, dtype=np.float64))
-        return least(lambda theta: self._beta(alpha, theta) <= alpha, np.zeros_like(alpha), self._top)
+        return least(lambda theta: self._beta(alpha, theta) <= alpha, np.zeros_like(alpha), self.farthest)
 
     def _delta_at(self, t: Floats, epsilon: Floats) -> Floats:
         """The largest 1 − f(α) − e^ε α, by golden sections in e^ε α as in `tradeoff.TradeOff`."""

@@ -21,6 +21,7 @@ __all__ = ["GAUSSIAN"]
 class _Gaussian(TradeOffFamily):
     name = "gaussian"
     parameter = "mu"
+    farthest = 75.0  # d′ of rates of 1e-307
 
     def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
         z = np.where(log_alpha < log_rest, -special.ndtri_exp(log_alpha), special.ndtri_exp(log_rest)) - t

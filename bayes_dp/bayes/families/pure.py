@@ -19,6 +19,7 @@ __all__ = ["PURE"]
 class _Pure(TradeOffFamily):
     name = "pure"
     parameter = "theta"
+    farthest = 700.0  # f is at most e^-700
 
     def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
         log_alpha, log_rest, t = np.broadcast_arrays(log_alpha, log_rest, t)

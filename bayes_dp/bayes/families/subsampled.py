@@ -25,6 +25,7 @@ class SubsampledGaussian(TradeOffFamily):
     """See `subsampled_gaussian`."""
 
     parameter = "mu"
+    farthest = GAUSSIAN.farthest
 
     def __init__(self, q: float) -> None:
         self.q = one_number("q", q, 0.0, 1.0, low_open=True)

@@ -70,7 +70,7 @@ class CountLevels:
     def _level(self, alpha: Floats, beta: Floats) -> Floats:
         """The least t with f_t(α) ≤ β, on the lower half of the boundary."""
         log_alpha, log_rest, log_beta = np.log(alpha), np.log1p(-alpha), np.log(beta)
-        top = min(self.family.most, 1e3)
+        top = min(self.family.most, self.family.farthest)
         return least(lambda t: self.family.curve(log_alpha, log_rest, t)[0] <= log_beta, np.zeros_like(alpha), top)
 
     def log_density(self, rows: Ints, t: Floats) -> Floats:
@@ -115,7 +115,7 @@ class CountLevels:
 
     def _along(self, row: Ints, t: Floats) -> Floats:
         """∫ along the curve of any family, in the logit of α, piece by piece between its kinks."""
-        kinks = special.logit(self.family.kinks(t))
+        kinks = np.clip(special.logit(self.family.kinks(t)), -_EDGE, _EDGE)
         edges = np.concatenate([np.full((len(t), 1), -_EDGE), kinks, np.full((len(t), 1), _EDGE)], axis=1)
         m, pieces = len(t), edges.shape[1] - 1
         low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()

@@ -7,6 +7,7 @@ Given (θ, s) the rates of a base are uniform over R(θ) without R(sθ), so that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,9 @@ from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.tables import LevelLaw, LevelTables
 from bayes_dp.bayes.grid.axis import Axis, Coordinate, axis_of
 from bayes_dp.bayes.grid.grid import Grid, GridMarginal
-from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.priors import describe, prior_of, support
 from bayes_dp.bayes.question import Strength
+from bayes_dp.checks import InputError
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.tradeoff import least
@@ -27,6 +29,7 @@ __all__ = ["Fit", "Mapped"]
 
 _TIGHT = 1e-12  # the distance of a strength from 1 at which the layer has no width
 _KNOTS = 400  # between which values are interpolated for mean and standard deviation
+_LARGEST = 1e150  # value whose square is a float
 _REACH = 2.0  # times the largest level of a base, or of the prior, up to which levels are tabulated
 
 
@@ -74,21 +77,33 @@ class Fit:
         self.family, self.strength = family, strength
         if prior is None:
             first = axis_of("epsilon", prior_of("epsilon", prior_epsilon))
+            if first.top > family.largest_epsilon:
+                raise InputError(
+                    f"{family.name} has no prior by default, as its best attack cannot have an advantage above"
+                    f" {math.tanh(family.largest_epsilon / 2):.4g}: give prior=, a distribution of {family.parameter}"
+                    + (f" such as 'Uniform(0, {family.most:g})'" if math.isfinite(family.most) else "")
+                )
             self.theta: Callable[[Floats], Floats] = family.by_epsilon
         else:
+            _, last = support(family.parameter, prior)
+            if last > family.most:
+                raise InputError(
+                    f"the prior of {family.parameter} must live within [0, {family.most:g}], the members of"
+                    f" {family.name}, but {describe(prior)} goes up to {last:g}"
+                )
             first = axis_of(family.parameter, prior)
             self.theta = np.asarray
         axes: list[Axis] = [first]
         if strength == "free":
             axes.append(axis_of("strength", prior_of("strength", prior_strength)))
         top = max(float(self.theta(np.array(first.top))), float(law.peak.max()), 1.0)
-        self.tables = LevelTables(law, min(_REACH * top, family.most))
+        self.tables = LevelTables(law, min(_REACH * top, family.most, family.farthest))
         self.grid = Grid(axes, self._log_likelihood, ridge=strength == "free")
         self.log_evidence = self.grid.log_evidence
         self._first = first
 
     def _log_likelihood(self, x: Floats, strength: Floats) -> Floats:
-        theta = self.theta(x)
+        theta = np.minimum(self.theta(x), self.family.farthest)
         if self.strength == "tight":
             return self._tight(theta)[:, None]
         if self.strength != "free":
@@ -127,7 +142,9 @@ class Fit:
         at, weight = base.density_u.nodes()
         knots = np.unique(at)
         knots = knots[np.unique(np.linspace(0, len(knots) - 1, _KNOTS).astype(int))]
-        value = PchipInterpolator(knots, coordinate.value(knots))(at)
+        with np.errstate(over="ignore"):  # far beyond the posterior, where the nodes have no weight
+            found = np.minimum(coordinate.value(knots), _LARGEST)
+        value = PchipInterpolator(knots, found)(at)
         mean = float(weight @ value)
         return GridMarginal(coordinate, base.density_u, mean, float(np.sqrt(weight @ (value - mean) ** 2)))
 

@@ -300,5 +300,6 @@ def posterior_of_family(
 
 def _delta(family: TradeOffFamily, delta: float) -> float:
     if math.isinf(family.epsilon_at(min(1.0, family.most), delta)):
-        raise InputError(f"delta must be above 0 for the {family.name} family, which has no finite ε at {delta:g}")
+        larger = "above 0" if delta == 0 else "larger"
+        raise InputError(f"delta must be {larger} for the {family.name} family, which has no finite ε at {delta:g}")
     return delta

@@ -12,8 +12,24 @@ from bayes_dp.bayes.families.pure import PURE
 from bayes_dp.bayes.families.registry import FAMILIES, family_of
 from bayes_dp.bayes.families.subsampled import SubsampledGaussian
 
+
+def gaussian(alpha, mu):
+    return special.ndtr(-special.ndtri(alpha) - mu)
+
+
+def laplace(alpha, mu):
+    middle = np.exp(-mu) / (4 * np.clip(alpha, np.exp(-mu) / 2, 0.5))
+    return np.select(
+        [alpha < np.exp(-mu) / 2, alpha < 0.5], [1 - np.exp(mu) * alpha, middle], np.exp(-mu) * (1 - alpha)
+    )
+
+
+def pure(alpha, epsilon):
+    return np.maximum(0.0, np.maximum(1 - np.exp(epsilon) * alpha, np.exp(-epsilon) * (1 - alpha)))
+
+
 LOGISTIC = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
-OWN_GAUSSIAN = bdp.Family("like gaussian", lambda a, mu: special.ndtr(-special.ndtri(a) - mu))
+OWN_GAUSSIAN = bdp.Family("like gaussian", gaussian)
 ALL = [GAUSSIAN, LAPLACE, PURE, LOGISTIC, OWN_GAUSSIAN, SubsampledGaussian(0.3)]
 by_name = pytest.mark.parametrize("family", ALL, ids=[family.name for family in ALL])
 FUNCTIONS = {"gaussian": tradeoff.Gaussian, "laplace": tradeoff.Laplace, "pure": tradeoff.ApproxDP}
@@ -115,6 +131,13 @@ def test_own_families_are_as_the_closed_ones():
         (lambda a, t: 1 / 0, "ZeroDivisionError"),
         (lambda a, t: np.where(t > 0, np.nan, 1 - a), "is not a number"),
         (3, "f must be a function of alpha and theta, not 3"),
+        (lambda a, t: 1 - a + 0 * t, "is the same for all theta between 0"),
+        (lambda a, t: gaussian(a, np.minimum(t, 1.0)), "is the same for all theta between 1"),
+        (lambda a, t: gaussian(a, np.maximum(t - 1.0, 0.0)), "is the same for all theta between 0"),
+        (lambda a, t: gaussian(a, np.floor(4 * t) / 4), "is the same for all theta"),
+        (lambda a, t: np.where(t > 1, 0.0, gaussian(a, t)), "does not change smoothly with theta between 0.8"),
+        (lambda a, t: np.where(t > 0, 0.0, 1 - a), "is 0 from theta = 9.5"),
+        (lambda a, t: np.subtract(1, a, out=a), "read-only"),
     ],
 )
 def test_what_is_no_family_is_refused(f, message):

@@ -11,7 +11,7 @@ from scipy import special
 import bayes_dp as bdp
 from bayes_dp import tradeoff
 from bayes_dp.bayes.families.registry import family_of
-from tests.bayes.families.test_families import LOGISTIC, OWN_GAUSSIAN
+from tests.bayes.families.test_families import LOGISTIC, OWN_GAUSSIAN, gaussian, laplace, pure
 from tests.bayes.levels.test_counts import log_likelihood
 
 STRONG = bdp.ErrorCounts(
@@ -88,6 +88,49 @@ def test_a_family_of_the_own_is_as_the_closed_one():
     assert own.quantile(PROBABILITY) == pytest.approx(closed.quantile(PROBABILITY), rel=1e-6)
     assert own.log_evidence == pytest.approx(closed.log_evidence, abs=1e-7)
     assert bdp.estimate(THREE, 1e-3, family=LOGISTIC).interval()[1] < closed.interval()[1]
+
+
+@pytest.mark.parametrize(("f", "name", "error"), [(laplace, "laplace", 1e-4), (pure, "pure", 1e-3)])
+def test_a_family_of_the_own_whose_kinks_are_not_told(f, name, error):
+    own, closed = (bdp.estimate(THREE, family=family) for family in (bdp.Family("own", f), name))
+    assert own.quantile(PROBABILITY) == pytest.approx(closed.quantile(PROBABILITY), rel=1e-4)
+    assert own.log_evidence == pytest.approx(closed.log_evidence, abs=error)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3, 1e6])
+def test_a_family_of_the_own_counts_its_parameter_in_any_unit(unit):
+    own = bdp.estimate(THREE, family=bdp.Family("own", lambda a, theta: gaussian(a, theta / unit)))
+    closed = bdp.estimate(THREE, family="gaussian")
+    assert own.quantile(PROBABILITY) == pytest.approx(closed.quantile(PROBABILITY) * unit, rel=1e-6)
+    assert own.log_evidence == pytest.approx(closed.log_evidence, abs=1e-6)
+
+
+def test_a_family_that_ends_is_asked_for_no_larger_member():
+    def ending(alpha, theta):
+        if np.max(theta) > 2.0:
+            raise ValueError("too large")
+        return gaussian(alpha, theta)
+
+    family = bdp.Family("ending", ending, most=2.0)
+    for given in ({"prior": "Uniform(0, 2)"}, {"prior_epsilon": "Uniform(0, 1)"}):
+        own, closed = (bdp.estimate(THREE, 1e-3, family=each, **given) for each in (family, "gaussian"))
+        assert own.log_evidence == pytest.approx(closed.log_evidence, abs=1e-6)
+        assert own.quantile(PROBABILITY) == pytest.approx(closed.quantile(PROBABILITY), rel=1e-6)
+    with pytest.raises(bdp.InputError, match=r"cannot have an advantage above 0\.6827: give prior="):
+        bdp.estimate(THREE, 1e-3, family=family)
+    with pytest.raises(bdp.InputError, match=r"the prior of theta must live within \[0, 2\]"):
+        bdp.estimate(THREE, 1e-3, family=family, prior="HalfNormal(1)")
+
+
+@pytest.mark.parametrize("prior", ["HalfNormal(1e-3)", "Gamma(0.1, 0.01)", "HalfCauchy(5)", "Uniform(0, 1e6)"])
+@pytest.mark.parametrize("name", ["gaussian", "laplace", "pure"])
+def test_priors_that_reach_far_or_hardly(name, prior):
+    post = bdp.estimate(bdp.ErrorCounts(0, 1, 0, 1), 1e-3, family=name, prior=prior, strength=0.5)
+    low, high = post.interval(parameter=post.family.parameter)
+    assert 0 < low < high < np.inf
+    assert all(np.isfinite(row["mean"]) for row in post.table())
+    # Without an error the likelihood is between that of chance, 1/6, and 1.
+    assert np.log(1 / 6) < post.log_evidence < 0
 
 
 def test_pure_is_approx_at_delta_0():

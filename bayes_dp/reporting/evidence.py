@@ -154,6 +154,15 @@ def _check(found: Findings) -> Iterator[Piece]:
             "whether the bases are spread as the model says, or some leak in another way",
         ),
     ]
+    if check.shape_p is not None:
+        rows.append(
+            (
+                "shape of the boundary",
+                "",
+                f"{check.shape_p:.3g}",
+                "whether the levels change along the boundary as the model says, where thresholds differ",
+            )
+        )
     if check.batches_p is not None:
         rows.append(
             ("rows of the same base", "", f"{check.batches_p:.3g}", "whether rows that should be alike are alike")

@@ -54,6 +54,16 @@ class TestPosterior(ResultContract):
         return found
 
 
+class TestFamilyPosterior(TestPosterior):
+    def made(self):
+        return bdp.estimate(COUNTS, 1e-2, family="gaussian")
+
+    def hostile(self):
+        found = bdp.estimate(EVIL, 1e-2, family="gaussian", strength=0.5)
+        found.assumptions = found.warnings = (HOSTILE,)
+        return found
+
+
 class Drawn(SampledPosterior):
     """A posterior by the same draws whatever is asked."""
 
@@ -317,6 +327,8 @@ def test_checks_and_falsifications_that_cannot_have_been_written():
     ):
         with pytest.raises(bdp.InputError, match=message):
             cls.from_dict(content)
+    before = {key: value for key, value in check.items() if key not in ("shape", "shape_p")}
+    assert bdp.ModelCheck.from_dict(before | {"doubtful": False}).shape_p is None
     unknown = replace(checked(), dispersion=math.nan, elpd_se=math.inf, pareto_k=np.array([math.inf, 0.5]))
     again = bdp.ModelCheck.from_dict(unknown.to_dict())
     assert again.to_dict() == unknown.to_dict()

@@ -3,10 +3,13 @@
 - Scatter, within a base: Pearson's T = Σ (X − N0 α)²/(N0 α(1−α)) + (Y − N1 β)²/(N1 β(1−β)) of the counts against
   that of new counts at the same rates (Gelman, Meng and Stern 1996). Rates are free within the layer, so that this
   speaks only where the layer pins them.
-- Levels, between bases: a base's level is the least ε at which its smoothed rates (X + ½)/(N0 + 1), (Y + ½)/(N1 + 1)
-  are possible. Its rank among new bases under the posterior of the other bases (the leave-one-out probability integral
-  transform) is uniform where the bases are as the layer says. The level is used since α and β themselves are not drawn
-  by nature: the attack chooses on which side, and at which ratio, it errs.
+- Levels, between bases: the separation d′ = |z(1−a) + z(1−b)|, z = Φ^{-1}, of a base's smoothed rates
+  a = (X + ½)/(N0 + 1), b = (Y + ½)/(N1 + 1). Its rank among new bases at the same place (`new_bases.py`) under the
+  posterior of the other bases (the leave-one-out probability integral transform) is uniform where the levels are as the
+  layer says.
+- Shape, along the boundary: Spearman's correlation, over the bases, of d′ with the place |z(1−a) − z(1−b)| against that
+  of new bases at the same places. Where thresholds differ, d′ falls or rises with the place as the boundary has it;
+  with one threshold all bases have one place, and there is no shape to see.
 - Batches: where several rows bear one base's label, Pearson's χ² of their homogeneity, which needs no model of rates.
 - elpd: Σ log p(X_i, Y_i | other bases), by Pareto-smoothed importance sampling (Vehtari, Gelman and Gabry 2017).
 """
@@ -19,11 +22,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from scipy.special import logsumexp
 
 from bayes_dp import region
-from bayes_dp.bayes.checks.pointwise import log_likelihood, strength_of
+from bayes_dp.bayes.checks.new_bases import new_rates
+from bayes_dp.bayes.checks.pointwise import log_likelihood
+from bayes_dp.bayes.levels.posterior import FamilyPosterior, FamilyQuestion
 from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.precision import double
@@ -63,6 +68,8 @@ class ModelCheck(Saved):
     dispersion_p: float  # P(T of new counts ≥ T of the counts)
     rank: Floats  # of every base's level, (n,), in [0, 1]
     rank_p: float  # Kolmogorov-Smirnov p-value of the ranks
+    shape: float | None  # correlation of the separations of the bases with their places; None in a file from before it
+    shape_p: float | None  # two-sided, of that among new bases at the same places
     batches_p: float | None  # of the homogeneity of the rows of a base; None where no label repeats
     elpd: float
     elpd_se: float
@@ -81,7 +88,8 @@ class ModelCheck(Saved):
         return min(1.0, len(self._tests()) * min(self._tests()))
 
     def _tests(self) -> list[float]:
-        return [self.dispersion_p, self.rank_p, *([] if self.batches_p is None else [self.batches_p])]
+        found = [self.dispersion_p, self.rank_p, self.shape_p, self.batches_p]
+        return [p for p in found if p is not None]
 
     def _parts(self) -> Iterator[Part]:
         rows = [
@@ -92,6 +100,8 @@ class ModelCheck(Saved):
                 f"{digits(self.elpd)} ± {digits(self.elpd_se)}, Pareto k up to {self.pareto_k.max():.2f}",
             ),
         ]
+        if self.shape_p is not None:
+            rows.insert(2, ("shape of the boundary", f"p = {self.shape_p:.3f} that they change along it as it says"))
         if self.batches_p is not None:
             rows.insert(1, ("rows of the same base", f"p = {self.batches_p:.3f} that they are alike"))
         title = f"Check of the likelihood {self.likelihood} on {len(self.bases)} bases"
@@ -107,6 +117,8 @@ class ModelCheck(Saved):
             "dispersion": finite(self.dispersion),
             "dispersion_p": self.dispersion_p,
             "rank_p": self.rank_p,
+            "shape": self.shape,
+            "shape_p": self.shape_p,
             "batches_p": self.batches_p,
             "elpd": finite(self.elpd),
             "elpd_se": finite(self.elpd_se),
@@ -135,6 +147,8 @@ class ModelCheck(Saved):
             dispersion_p=found["dispersion_p"],
             rank=columns["rank"],
             rank_p=found["rank_p"],
+            shape=found["shape"],
+            shape_p=found["shape_p"],
             batches_p=found["batches_p"],
             elpd_by_base=columns["elpd"],
             pareto_k=columns["pareto_k"],
@@ -167,11 +181,19 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
     draws = posterior.draws(whole_number("size", size, 2), seed)
     rng = np.random.default_rng([seed, 2])
     counts, columns = question.counts, Counts.of(question.counts)
-    pointwise = log_likelihood(question, draws, seed)
+    if isinstance(posterior, FamilyPosterior):
+        pointwise = posterior.pointwise(draws)
+    else:
+        pointwise = log_likelihood(question, draws, seed)
     log_weights, pareto_k = psis(-pointwise.T)
     elpd = np.asarray(logsumexp(log_weights + pointwise.T, axis=1))
-    dispersion, dispersion_p = _dispersion(question, columns, draws, _rates(posterior, draws, size, seed, rng), rng)
-    rank = _ranks(question, columns, draws, np.exp(log_weights), rng)
+    rates = _rates(posterior, draws, size, seed, rng)
+    dispersion, dispersion_p = _dispersion(question, columns, draws, rates, rng)
+    shared = [draws[name] for name in question.likelihood.shared]
+    new = _along(columns, *question.likelihood.draw(rng, columns, *new_rates(question, draws, rates, rng), *shared))
+    seen = _along(columns, np.asarray(columns.x), np.asarray(columns.y))
+    rank = _ranks(seen[0], new[0], np.exp(log_weights), rng)
+    shape, shape_p = _shape(seen, new)
     batches_p = _batches(counts, rng)
     found: dict[str, Any] = {
         "likelihood": question.likelihood.name,
@@ -180,6 +202,8 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
         "dispersion_p": dispersion_p,
         "rank": rank,
         "rank_p": float(stats.kstest(rank, "uniform").pvalue),
+        "shape": shape,
+        "shape_p": shape_p,
         "batches_p": batches_p,
         "elpd": float(elpd.sum()),
         "elpd_se": float(np.sqrt(len(elpd)) * elpd.std(ddof=1)) if len(elpd) > 1 else float("nan"),
@@ -194,10 +218,11 @@ def _rates(
 ) -> tuple[Floats, Floats]:
     """Rates of every base given the counts and the draws, each (size, n).
 
-    For strength="tight" they are drawn among uniform places on the boundary, in proportion to the likelihood.
+    Where a posterior of (ε, δ) has none, for strength="tight", they are drawn among uniform places on the boundary, in
+    proportion to the likelihood.
     """
     question = posterior.question
-    if question.strength != "tight":
+    if question.strength != "tight" or isinstance(posterior, FamilyPosterior):
         return posterior.rates(size, seed)
     columns = Counts.of(question.counts)
     alpha, beta = np.empty((2, size, len(question.counts)))
@@ -211,7 +236,7 @@ def _rates(
 
 
 def _dispersion(
-    question: Question,
+    question: Question | FamilyQuestion,
     columns: Counts,
     draws: Mapping[str, Floats],
     rates: tuple[Floats, Floats],
@@ -232,32 +257,36 @@ def _dispersion(
     return float(np.median(seen) / np.median(new)), float(np.mean(new >= seen))
 
 
-def _ranks(
-    question: Question, columns: Counts, draws: Mapping[str, Floats], weights: Floats, rng: np.random.Generator
-) -> Floats:
-    """The share of new bases whose level is below each base's, (n,), under its leave-one-out weights (n, size).
+def _along(columns: Counts, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """The separation d′ of the smoothed rates of counts (..., n), and their place, which is 0 at α = β."""
+    _, n0, _, n1 = (np.asarray(column) for column in columns)
+    # A normal law gives counts beyond the possible ones.
+    u = -special.ndtri((np.clip(x, 0, n0) + 0.5) / (n0 + 1))
+    v = -special.ndtri((np.clip(y, 0, n1) + 0.5) / (n1 + 1))
+    return np.abs(u + v), np.abs(u - v)
+
+
+def _ranks(seen: Floats, new: Floats, weights: Floats, rng: np.random.Generator) -> Floats:
+    """The share of `new` bases (size, n) below each base's `seen` (n,) under its leave-one-out `weights` (n, size).
 
     Ties are broken evenly.
     """
-    epsilon, delta = (value[:, None] for value in question.privacy(draws[question.parameter]))
-    x, n0, y, n1 = (np.asarray(column) for column in columns)
-    shape = (len(epsilon), len(x))
-    strength = strength_of(question, draws)
-    if strength is None:
-        points = np.stack([region.sample_boundary(e, d, shape[1], rng) for e, d in zip(epsilon, delta, strict=True)])
-    else:
-        points = region.sample(epsilon, delta, strength[:, None], shape, rng)
-    shared = [draws[name] for name in question.likelihood.shared]
-    new_x, new_y = question.likelihood.draw(rng, columns, points[..., 0], points[..., 1], *shared)
-
-    def level(x: Floats, y: Floats) -> Floats:
-        # A normal law gives counts beyond the possible ones.
-        rates = np.clip(x, 0, n0) + 0.5, np.clip(y, 0, n1) + 0.5
-        return region.level(rates[0] / (n0 + 1), rates[1] / (n1 + 1), delta)
-
-    seen, new = level(x, y), level(new_x, new_y)
-    tie = (new == seen) * rng.random(shape[1])
+    tie = (new == seen) * rng.random(len(seen))
     return np.asarray(np.clip(np.sum(weights.T * ((new < seen) + tie), axis=0), 0.0, 1.0))
+
+
+def _shape(seen: tuple[Floats, Floats], new: tuple[Floats, Floats]) -> tuple[float, float]:
+    """Spearman's correlation of separation and place over the bases, and its two-sided p-value among new ones."""
+
+    def correlation(separation: Floats, place: Floats) -> Floats:
+        first, second = (stats.rankdata(part, axis=-1) - 0.5 * (part.shape[-1] + 1) for part in (separation, place))
+        scale = np.sqrt(np.sum(first**2, axis=-1) * np.sum(second**2, axis=-1))
+        return np.asarray(np.sum(first * second, axis=-1) / np.where(scale > 0, scale, 1.0))
+
+    found, others = float(correlation(*seen)), correlation(*new)
+    # Ranks of few bases have few correlations: equal ones differ by rounding.
+    beyond = [np.sum(sign * (others - found) >= -1e-9) for sign in (-1, 1)]
+    return found, float(min(1.0, 2.0 * (1 + min(beyond)) / (1 + len(others))))
 
 
 def _batches(counts: ErrorCounts, rng: np.random.Generator) -> float | None:
@@ -280,7 +309,7 @@ def _batches(counts: ErrorCounts, rng: np.random.Generator) -> float | None:
     return float((1 + np.sum(new >= seen - 1e-9)) / (1 + len(new)))
 
 
-def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
+def _advice(question: Question | FamilyQuestion, found: Mapping[str, Any]) -> tuple[str, ...]:
     """What to do, a sentence each."""
     independent = not question.likelihood.correlated
     sentences = []
@@ -308,6 +337,11 @@ def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
             "The levels of the bases are not spread as uniform rates over the layer would have them: look for groups of"
             " bases that leak differently, and for bases that do not belong."
         )
+    if found["shape_p"] < _DOUBTFUL:
+        sentences.append(
+            f"The levels of the bases change along the boundary in another way than in {_boundary(question)}: another"
+            " family of trade-off functions may fit, and ε at a small δ may be a multiple of this."
+        )
     bad = [base for base, k in zip(found["bases"], found["pareto_k"], strict=True) if not k <= PARETO_K]
     if bad:
         sentences.append(
@@ -322,19 +356,26 @@ def _advice(question: Question, found: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def _boundary(question: Question | FamilyQuestion) -> str:
+    return f"the {question.family.name} family" if isinstance(question, FamilyQuestion) else "the (ε, δ) layer"
+
+
 def _some(bases: Sequence[str]) -> str:
     shown = ", ".join(repr(base) for base in bases[:3])
     return f"base {shown}" if len(bases) == 1 else f"bases {shown}" + (" and others" if len(bases) > 3 else "")
 
 
 _FINITE: Wanted = (lambda value: value is None or is_finite(value), "a finite number, or null")
+_SHARE_OR_NULL: Wanted = (lambda value: value is None or is_finite(value, 0.0, 1.0), "a number from 0 to 1, or null")
 _FIELDS: dict[str, Wanted] = {
     "likelihood": A_LINE,
     "doubtful": TRUTH,
     "dispersion": _FINITE,
     "dispersion_p": A_SHARE,
     "rank_p": A_SHARE,
-    "batches_p": (lambda value: value is None or is_finite(value, 0.0, 1.0), "a number from 0 to 1, or null"),
+    "shape": (lambda value: value is None or is_finite(value, -1.0, 1.0), "a number from -1 to 1, or null"),
+    "shape_p": _SHARE_OR_NULL,
+    "batches_p": _SHARE_OR_NULL,
     "elpd": _FINITE,
     "elpd_se": _FINITE,
     "advice": SENTENCES,
@@ -346,6 +387,8 @@ _BASE: dict[str, Wanted] = {"base": A_LINE, "rank": A_SHARE, "elpd": _FINITE, "p
 def checked_check(name: str, content: Any) -> dict[str, Any]:
     """The content of a file of this `name`, where it is all that a check says, and nothing else."""
     try:
+        if isinstance(content, dict) and not {"shape", "shape_p"} & content.keys():  # it is from before there was one
+            content = content | {"shape": None, "shape_p": None}
         found = checked_object(name, content, _FIELDS)
         for i, row in enumerate(found["bases"]):
             checked_object(f"{name}: bases[{i}]", row, _BASE)

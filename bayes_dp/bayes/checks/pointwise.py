@@ -19,6 +19,7 @@ from scipy import special
 from scipy.stats import qmc
 
 from bayes_dp import region
+from bayes_dp.bayes.checks.new_bases import strength_of
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from bayes_dp.bayes.layer import fold, in_layer, log_layer_area
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
@@ -28,7 +29,7 @@ from bayes_dp.bayes.question import Question
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.workers import jax_must_run
 
-__all__ = ["log_likelihood", "strength_of"]
+__all__ = ["log_likelihood"]
 
 
 _PAIRS = 2048  # K, a power of two as Sobol sequences want it
@@ -45,14 +46,6 @@ def log_likelihood(question: Question, draws: Mapping[str, Floats], seed: int = 
     assert strength is not None, "only a likelihood with a closed form is defined for strength='tight'"
     shared = np.array([draws[name] for name in question.likelihood.shared]).reshape(-1, len(epsilon))
     return _by_importance(question.likelihood, Counts.of(counts), epsilon, delta, strength, shared, seed)
-
-
-def strength_of(question: Question, draws: Mapping[str, Floats]) -> Floats | None:
-    """s of every draw, (size,); None for the limit s → 1."""
-    if question.strength == "tight":
-        return None
-    fixed = 0.0 if question.strength == "free" else question.strength
-    return draws.get("strength", np.full(len(draws[question.parameter]), fixed))
 
 
 def _by_importance(

@@ -154,6 +154,16 @@ class Fit:
         theta = self.theta(found[self._first.name])
         return theta, found.get("strength", np.full(size, self._fixed))
 
+    def pointwise(self, theta: Floats, strength: Floats | None) -> Floats:
+        """log L_i(θ, s) of every distinct base, θ and s (m,) -> (m, bases)."""
+        s = np.full(len(theta), self._fixed) if strength is None else strength
+        tight = 1.0 - s < _TIGHT
+        inner = np.where(tight, 0.0, s)
+        log_area = self.family.log_layer(theta * inner, theta * (1.0 - inner))
+        thick = self.tables.log_masses_by_base(theta, inner[:, None])[..., 0] - log_area
+        thin = self.tables.log_densities(theta) - self.family.log_density(theta)
+        return np.where(tight, thin, thick).T
+
     def levels(self, theta: Floats, strength: Floats, rng: np.random.Generator) -> tuple[Floats, Ints]:
         """Draws of the level of each distinct base, and of the row that it comes from, given θ and s; (size, bases)."""
         return self.tables.draw(theta, strength, rng)

@@ -110,8 +110,6 @@ class FamilyPosterior(Posterior):
     [<Posterior of epsilon given delta=1e-05 in the gaussian family: 90% interval 10.02 to 37.8>, <Post...>]
     """
 
-    unchecked = "bayes_dp.check is for the posteriors of (ε, δ); that of a family has its own check, `check`"
-
     @underflow_is_zero
     def __init__(self, question: FamilyQuestion, fit: Fit | None = None, law: CountLevels | None = None) -> None:
         self.question: Any = question
@@ -239,6 +237,13 @@ class FamilyPosterior(Posterior):
         levels, rows = self._levels(theta, strength, rng)
         alpha, beta = self._law.draw_rates(rows.ravel(), levels.ravel(), rng)
         return alpha.reshape(levels.shape), beta.reshape(levels.shape)
+
+    @underflow_is_zero
+    def pointwise(self, draws: Mapping[str, Floats]) -> Floats:
+        """log p(X_i, Y_i | draw) of every base, its level integrated out, (size, n)."""
+        theta = draws[self._own]
+        constant = np.log1p(self.counts.negatives) + np.log1p(self.counts.positives)
+        return self._fit.pointwise(theta, draws.get("strength"))[:, self._law.base] - constant
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
         """Independent draws as an ArviZ object, one chain, with the counts as observed data."""

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 
 import bayes_dp as bdp
 from bayes_dp import region
+from bayes_dp.bayes.checks.new_bases import new_rates
 from bayes_dp.bayes.checks.pointwise import log_likelihood
 from bayes_dp.bayes.question import ask
 from tests.bayes.likelihoods.test_custom import binomial, draw_binomial
@@ -60,6 +61,82 @@ def test_two_kinds_of_bases_are_seen():
     assert found.rank_p < 0.01
     assert found.doubtful
     assert "levels" in found.summary()
+
+
+def gaussian_noise(seed, alpha, mu=1.0, trials=1000):
+    """Counts of attacks whose d′ is from half of μ to μ, at given false positive rates."""
+    rng = np.random.default_rng([6, seed])
+    beta = stats.norm.cdf(stats.norm.isf(alpha) - mu * rng.uniform(0.5, 1.0, len(alpha)))
+    return bdp.ErrorCounts(rng.binomial(trials, alpha), trials, rng.binomial(trials, beta), trials)
+
+
+def family_of(name, counts):
+    return bdp.estimate(counts, 1e-5) if name == "approx" else bdp.estimate(counts, family=name)
+
+
+@pytest.mark.parametrize(("name", "fits"), [("approx", False), ("pure", False), ("laplace", None), ("gaussian", True)])
+def test_the_shape_of_gaussian_noise_is_seen_where_thresholds_differ(name, fits):
+    """Thirty bases with rates all along the boundary; Laplace noise is hardly told from it."""
+    found = bdp.check(family_of(name, gaussian_noise(1, np.linspace(0.02, 0.98, 30))), size=300)
+    if fits is not None:
+        assert found.doubtful != fits
+        assert (found.shape_p > 0.01) == fits
+        assert any("another family" in sentence for sentence in found.advice) != fits
+    assert "shape of the boundary" in found.summary()
+
+
+@pytest.mark.parametrize("name", ["approx", "gaussian", "pure"])
+def test_one_threshold_shows_no_shape(name):
+    found = bdp.check(family_of(name, gaussian_noise(2, np.full(20, 0.1))), size=200)
+    assert found.shape_p > 0.05
+
+
+@pytest.mark.parametrize("name", ["approx", "gaussian"])
+def test_the_places_of_the_rates_are_no_evidence(name):
+    """A private training attacked at one small false positive rate: where on the boundary is the attack's choice."""
+    counts = gaussian_noise(3, np.full(16, 0.01), mu=0.1, trials=300)
+    found = bdp.check(family_of(name, counts), size=50)
+    assert found.rank_p > 0.01
+    assert found.p_value > 0.01
+
+
+def test_levels_of_two_kinds_are_seen_in_every_family():
+    rng = np.random.default_rng(5)
+    y = rng.binomial(200, np.r_[np.full(12, 0.02), np.full(12, 0.9)])
+    counts = bdp.ErrorCounts(rng.binomial(200, 0.1, 24), 200, y, 200)
+    for name in ("gaussian", "laplace", "pure"):
+        assert bdp.check(family_of(name, counts), size=200).rank_p < 0.01
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplace", "pure"])
+@pytest.mark.parametrize("strength", ["free", 0.5, "tight"])
+def test_leave_one_out_score_of_families_against_refitting(name, strength):
+    """Two bases with the same counts and one apart; as for the (ε, δ) layer below."""
+    counts = bdp.ErrorCounts([10, 10, 20], 100, [60, 60, 30], 100)
+    options = {"family": name, "strength": strength}
+    found = bdp.check(bdp.estimate(counts, **options), size=2000)
+    whole = bdp.estimate(counts, **options).log_evidence
+    for i in range(3):
+        keep = np.arange(3) != i
+        others = bdp.ErrorCounts(counts.false_positives[keep], 100, counts.false_negatives[keep], 100)
+        assert abs(found.elpd_by_base[i] - (whole - bdp.estimate(others, **options).log_evidence)) < 0.1
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplace", "pure"])
+def test_new_bases_of_a_family_have_its_levels(name):
+    """P(level ≤ t) = |R(t) \\ R(s)| / |R(1) \\ R(s)|, at the place and on the side of the old rates."""
+    question = family_of(name, gaussian_noise(4, np.full(2, 0.1))).question
+    family, size = question.family, 4000
+    draws = {family.parameter: np.full(size, 1.5), "strength": np.full(size, 0.3)}
+    old = np.tile([0.2, 0.7], (size, 1)), np.tile([0.5, 0.9], (size, 1))
+    alpha, beta = new_rates(question, draws, old, np.random.default_rng(0))
+    assert (alpha == old[0]).all()
+    assert (alpha[:, 0] + beta[:, 0] < 1).all()
+    assert (alpha[:, 1] + beta[:, 1] > 1).all()
+    area = np.exp([family.log_layer(np.array(0.45), np.array(t - 0.45)) for t in (0.9, 1.5)])
+    share = area[0] / area[1]
+    inside = np.stack([beta[:, 0] >= family(0.2, 0.9), 1 - beta[:, 1] >= family(1 - 0.7, 0.9)])
+    assert np.abs(inside.mean(axis=1) - share).max() < 4 * np.sqrt(share * (1 - share) / size)
 
 
 def test_rows_of_one_base_are_compared():

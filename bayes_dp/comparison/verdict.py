@@ -5,7 +5,8 @@ speaks against taking that end at its word. Then it is inconclusive:
 
 - design: the counts do not meet what the likelihood assumes, as the posterior itself says.
 - computation: the sampler did not converge, or the quadrature did not reach its accuracy.
-- model: the check of the model rejects, at 1% for its tests together.
+- model: the check of the model rejects, at 1% for its tests together; not where it rejects no more than the shape of
+  the layer of (ε, δ), and another family whose interval is held against the limit fits.
 - bound: a lower bound that is valid for the same counts lies above the limit.
 - gaussian, family: under Gaussian noise, or another family of trade-off functions whose log evidence is within 5 of the
   best one's, the same counts put the upper end above the limit. A family that the caller chose stands alone.
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -293,8 +294,26 @@ def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes:
             return []
     if checked.p_value >= _MODEL:
         return []
+    if replace(checked, shape_p=None).p_value >= _MODEL and (name := _of_this_shape(post, seed)):
+        notes.append(
+            f"The levels change along the boundary as in the {name} family, whose interval is held against the limit"
+            f" too, and not as in the layer of (ε, δ) (p = {checked.shape_p:.2g})."
+        )
+        return []
     doubt = f"The check of the model rejects it (p = {checked.p_value:.2g}, below {_MODEL:g})"
     return [Reason("model", f"{doubt}: {' '.join(checked.advice)}")]
+
+
+def _of_this_shape(post: Posterior, seed: int) -> str:
+    """The likeliest of the families held against the limit that passes its own check; empty where none does."""
+    from bayes_dp.bayes.checks.model_check import check
+
+    if not isinstance(post, BesideGaussian) or not post.has_evidence or not post.provenance.known["delta"]:
+        return ""
+    found = compare_families(post.counts, post.provenance.known["delta"], **post.beliefs)
+    close = {name: other for name, other in found.within(_CLOSE).items() if name != APPROX}
+    likeliest = sorted(close, key=lambda name: found.log_evidence[name], reverse=True)
+    return next((name for name in likeliest if check(close[name], seed=seed).p_value >= _MODEL), "")
 
 
 def _of_the_attack(

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import tradeoff
@@ -229,11 +230,39 @@ def test_a_model_that_does_not_fit():
     assert "look for groups of bases that leak differently" in found.reason
 
 
+def test_places_of_the_rates_are_no_misfit():
+    """Attacks on a private training, all at one small false positive rate."""
+    rng = np.random.default_rng(3)
+    beta = stats.norm.cdf(stats.norm.isf(0.01) - 0.1 * rng.uniform(0.5, 1.0, 16))
+    counts = bdp.ErrorCounts(rng.binomial(300, 0.01, 16), 300, rng.binomial(300, beta), 300)
+    post = bdp.estimate(counts, DELTA)
+    found = judge(post, counts, 5.0, bounds={}, control=LEAKS, checked=bdp.check(post, size=50))
+    assert found.passed
+
+
+def noisy(shape, n=30):
+    """Counts of attacks at thresholds all along the boundary; `shape` gives β at α."""
+    alpha = np.linspace(0.02, 0.98, n)
+    rng = np.random.default_rng(1)
+    return bdp.ErrorCounts(rng.binomial(2000, alpha), 2000, rng.binomial(2000, shape(alpha)), 2000)
+
+
+def test_a_shape_that_another_family_has():
+    """Gaussian noise is no misfit where the Gaussian family is held against the limit; a few strong hits are."""
+    counts = noisy(lambda alpha: stats.norm.cdf(stats.norm.isf(alpha) - 1.0))
+    found = bdp.gate(counts, DELTA, 60.0, control=LEAKS)
+    assert "model" not in codes(found)
+    assert any("change along the boundary as in the gaussian family" in note for note in found.notes)
+    counts = noisy(lambda alpha: 0.9 * (1 - alpha) + 0.1 * stats.norm.cdf(stats.norm.isf(alpha) - 5.0))
+    found = bdp.gate(counts, DELTA, 60.0, control=LEAKS)
+    assert "model" in codes(found)
+
+
 def test_a_check_that_was_made_before_is_taken():
     post = bdp.estimate(COINS, DELTA)
     checked = bdp.check(post)
-    assert checked.p_value == min(1.0, 2 * min(checked.dispersion_p, checked.rank_p))
-    rejected = type(checked)(**{**vars(checked), "rank_p": 0.004})
+    assert checked.p_value == min(1.0, 3 * min(checked.dispersion_p, checked.rank_p, checked.shape_p))
+    rejected = type(checked)(**{**vars(checked), "rank_p": 0.003})
     for given, expected in ((checked, set()), (rejected, {"model"})):
         found = judge(post, COINS, 5.0, bounds={}, control=LEAKS, checked=given)
         assert codes(found) - {"interval"} == expected

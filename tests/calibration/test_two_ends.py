@@ -19,7 +19,6 @@ import bayes_dp as bdp
 from bayes_dp import region, tradeoff
 from bayes_dp.comparison.gate import valid_bounds
 from bayes_dp.comparison.verdict import judge
-from bayes_dp.results.gaussian_reading import gaussian_mu
 
 PROB = 0.9
 DATA_SETS = 40
@@ -120,7 +119,7 @@ def useless_end(n, trials, data_sets=200):
     for seed in range(data_sets):
         rng = np.random.default_rng([14, seed, n, trials])
         counts = bdp.ErrorCounts(rng.binomial(trials, 0.1, n), trials, rng.binomial(trials, 0.9, n), trials)
-        ends.append(tradeoff.epsilon_from_mu(gaussian_mu(counts, (1 + PROB) / 2), 1e-5))
+        ends.append(bdp.estimate(counts, 1e-5, family="gaussian").quantile((1 + PROB) / 2))
     return np.mean(ends)
 
 

@@ -277,6 +277,10 @@ def test_a_valid_bound_above_the_limit():
     assert found.verdict == "inconclusive"
     assert "bound" in codes(found)
     assert "0.95 by accuracy" in found.reason
+    limit = post.interval(0.9)[1]  # an end and a bound at the limit itself are not above it
+    found = judge(post, counts, limit, bounds={"accuracy": limit}, checked=bdp.check(post, size=50))
+    assert found.verdict != "failed"
+    assert "bound" not in codes(found)
 
 
 @pytest.mark.parametrize("design", ["cross_fed", "one_run"])

@@ -31,8 +31,6 @@ import numpy as np
 
 from bayes_dp.audits.intervals import clopper_pearson
 from bayes_dp.audits.one_run import one_run
-from bayes_dp.bayes.compare_families import APPROX, compare_families
-from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison.guessing import guessing
 from bayes_dp.comparison.schema import CODES, checked_verdict
@@ -247,6 +245,9 @@ def _of_the_posterior(post: Posterior) -> list[Reason]:
 
 def _of_families(post: Posterior, limit: float, prob: float, notes: list[str]) -> list[Reason]:
     """Whether another family that the counts leave open puts the upper end above the limit."""
+    from bayes_dp.bayes.compare_families import APPROX, compare_families  # which need JAX
+    from bayes_dp.bayes.levels.beside import BesideGaussian
+
     if not isinstance(post, BesideGaussian):
         notes.append(f"The family was chosen, and not found by the counts: {post.high_end(prob)}")
         return []

@@ -47,6 +47,12 @@ class Sampled(Posterior):
     def _answer(self, question):
         raise NotImplementedError
 
+    def gaussian(self, prob=0.9):
+        raise NotImplementedError
+
+    def high_end(self, prob=0.9):
+        raise NotImplementedError
+
 
 @pytest.fixture(scope="session")
 def sampled() -> Sampled:

@@ -90,6 +90,25 @@ def shifted(label: str) -> Any:
     return bdp.estimate_shifted(bdp.attacks.call_members(table, 40))
 
 
+class TestFamilyPosterior(TestPosterior):
+    def made(self):
+        return bdp.estimate(COUNTS, 1e-2, family="gaussian")
+
+
+class TestAveragePosterior(TestPosterior):
+    def made(self):
+        return bdp.estimate(COUNTS, 1e-2, family="average")
+
+
+class TestFamilyComparison(ResultContract):
+    def made(self):
+        return bdp.compare_families(COUNTS, 1e-2)
+
+    def hostile(self):
+        family = bdp.Family(HOSTILE.replace("\n", " "), lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
+        return bdp.compare_families(COUNTS, 1e-2, ["gaussian", family])
+
+
 class TestShiftedPosterior(ResultContract):
     def made(self):
         return shifted("a")

@@ -236,7 +236,8 @@ class _Beta:
         """The same at (m,), its slope and minus its second derivative, which is at least 1."""
         below, above = special.log_ndtr(-u), special.log_ndtr(u)
         log_density = -0.5 * u**2 - 0.5 * np.log(2 * np.pi)
-        left, right = np.exp(log_density - below), np.exp(log_density - above)  # hazards φ/Φ(−u), φ/Φ(u)
+        root = np.sqrt(2.0 / np.pi)
+        left, right = root / special.erfcx(u / np.sqrt(2.0)), root / special.erfcx(-u / np.sqrt(2.0))  # φ/Φ(−u), φ/Φ(u)
         k, rest = self.k, self.n - self.k
         value = self.constant + k * below + rest * above + log_density
         slope = rest * right - k * left - u

@@ -44,6 +44,7 @@ from bayes_dp.support.text import Part, Rows, Sentences, digits
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
+    from bayes_dp.bayes.compare_families import FamilyComparison
 
 __all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", "check_limit", "judge"]
 
@@ -175,8 +176,9 @@ def judge(
         return _with(found, "failed", [_by_interval(found)], [])
     doubts = [*_of_the_posterior(post), *_of_bounds(bounds, limit)]
     notes: list[str] = []
-    doubts += _of_families(post, limit, prob, notes)
-    doubts += _of_the_model(post, checked, seed, notes)
+    families = _families(post)
+    doubts += _of_families(post, families, limit, prob, notes)
+    doubts += _of_the_model(post, families, checked, seed, notes)
     doubts += _of_the_attack(counts, control, post.provenance.known["delta"], limit, prob, notes)
     if doubts:
         return _with(found, "inconclusive", doubts, notes)
@@ -243,22 +245,36 @@ def _of_the_posterior(post: Posterior) -> list[Reason]:
     return doubts
 
 
-def _of_families(post: Posterior, limit: float, prob: float, notes: list[str]) -> list[Reason]:
+def _families(post: Posterior) -> FamilyComparison | None:
+    """The families by their evidence on the same counts; None where the caller chose one, or there is no evidence."""
+    from bayes_dp.bayes.compare_families import compare_families  # which need JAX
+    from bayes_dp.bayes.levels.beside import BesideGaussian
+
+    delta = post.provenance.known["delta"]
+    if not isinstance(post, BesideGaussian) or not post.has_evidence or not delta:
+        return None
+    return compare_families(post.counts, delta, **post.beliefs)
+
+
+def _others(families: FamilyComparison) -> dict[str, Posterior]:
+    """The posteriors of families other than that of (ε, δ) that the counts leave open."""
+    return {name: other for name, other in families.within(_CLOSE).items() if name != "approx"}
+
+
+def _of_families(
+    post: Posterior, found: FamilyComparison | None, limit: float, prob: float, notes: list[str]
+) -> list[Reason]:
     """Whether another family that the counts leave open puts the upper end above the limit."""
-    from bayes_dp.bayes.compare_families import APPROX, compare_families  # which need JAX
     from bayes_dp.bayes.levels.beside import BesideGaussian
 
     if not isinstance(post, BesideGaussian):
         notes.append(f"The family was chosen, and not found by the counts: {post.high_end(prob)}")
         return []
-    delta = post.provenance.known["delta"]
-    if delta == 0 or not post.has_evidence:
+    if found is None:
         ends = {"gaussian": post.gaussian(prob)[1]}
     else:
-        found = compare_families(post.counts, delta, **post.beliefs)
-        close = found.within(_CLOSE)
-        ends = {name: other.interval(prob)[1] for name, other in close.items() if name != APPROX}
-        if "gaussian" not in close:
+        ends = {name: other.interval(prob)[1] for name, other in _others(found).items()}
+        if "gaussian" not in ends:
             less = found.log_evidence[found.best] - found.log_evidence["gaussian"]
             notes.append(
                 "Under Gaussian noise the interval would end at"
@@ -284,7 +300,9 @@ def _of_bounds(bounds: Mapping[str, float], limit: float) -> list[Reason]:
     ]
 
 
-def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes: list[str]) -> list[Reason]:
+def _of_the_model(
+    post: Posterior, families: FamilyComparison | None, checked: ModelCheck | None, seed: int, notes: list[str]
+) -> list[Reason]:
     if checked is None:
         from bayes_dp.bayes.checks.model_check import check  # which needs JAX
 
@@ -295,7 +313,7 @@ def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes:
             return []
     if checked.p_value >= _MODEL:
         return []
-    if replace(checked, shape_p=None).p_value >= _MODEL and (name := _of_this_shape(post, seed)):
+    if replace(checked, shape_p=None).p_value >= _MODEL and (name := _of_this_shape(families, seed)):
         notes.append(
             f"The levels change along the boundary as in the {name} family, whose interval is held against the limit"
             f" too, and not as in the layer of (ε, δ) (p = {checked.shape_p:.2g})."
@@ -305,14 +323,13 @@ def _of_the_model(post: Posterior, checked: ModelCheck | None, seed: int, notes:
     return [Reason("model", f"{doubt}: {' '.join(checked.advice)}")]
 
 
-def _of_this_shape(post: Posterior, seed: int) -> str:
+def _of_this_shape(found: FamilyComparison | None, seed: int) -> str:
     """The likeliest of the families held against the limit that passes its own check; empty where none does."""
     from bayes_dp.bayes.checks.model_check import check
 
-    if not isinstance(post, BesideGaussian) or not post.has_evidence or not post.provenance.known["delta"]:
+    if found is None:
         return ""
-    found = compare_families(post.counts, post.provenance.known["delta"], **post.beliefs)
-    close = {name: other for name, other in found.within(_CLOSE).items() if name != APPROX}
+    close = _others(found)
     likeliest = sorted(close, key=lambda name: found.log_evidence[name], reverse=True)
     return next((name for name in likeliest if check(close[name], seed=seed).p_value >= _MODEL), "")
 

@@ -90,11 +90,6 @@ def shifted(label: str) -> Any:
     return bdp.estimate_shifted(bdp.attacks.call_members(table, 40))
 
 
-class TestFamilyPosterior(TestPosterior):
-    def made(self):
-        return bdp.estimate(COUNTS, 1e-2, family="gaussian")
-
-
 class TestAveragePosterior(TestPosterior):
     def made(self):
         return bdp.estimate(COUNTS, 1e-2, family="average")

@@ -14,22 +14,26 @@ import typer
 
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
+    DEFAULT_FAMILY,
     DEFAULT_LIKELIHOOD,
     EXPERT,
     AsJson,
     Chains,
     ControlFile,
     Counts,
-    Delta,
     Draws,
     EstimateMethod,
     Examples,
+    Family,
+    FamilyName,
     HowCounted,
     LikelihoodOfCounts,
     Limit,
     MethodOfPosterior,
     NoControl,
+    OptionalDelta,
     PriorEpsilon,
+    PriorOfFamily,
     PriorStrength,
     Prob,
     Seed,
@@ -70,6 +74,7 @@ are read too; base and group are labels and may be missing.
 Examples:
   bayes-dp estimate counts.csv --delta 1e-3 --out results
   bayes-dp estimate counts.csv --delta 1e-5 --json > posterior.json
+  bayes-dp estimate counts.csv --delta 1e-5 --family gaussian
   bayes-dp estimate counts.csv --delta 1e-5 --groups image --check --group-form aggregate
   bayes-dp estimate counts.csv --delta 1e-5 --prob 0.95 --fail-above 4 --control noiseless.csv
 The last is a gate for continuous integration: it fails when ε may be above 4, and
@@ -119,7 +124,7 @@ PosteriorFolder = Annotated[str | None, text("DIR", "Also write posterior.json a
 @app.command(cls=Verb, epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
 def estimate(
     file: Counts,
-    delta: Delta,
+    delta: OptionalDelta = None,
     prob: Prob = 0.9,
     design: HowCounted = None,
     examples: Examples = None,
@@ -129,6 +134,8 @@ def estimate(
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    family: Family = DEFAULT_FAMILY,
+    prior: PriorOfFamily = None,
     strength: Strength = "free",
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
@@ -150,6 +157,7 @@ def estimate(
 
     one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     seed_of(seed)
+    _check_family(family, delta, prior, check, fail_above)
     form = _form(groups, group_form, spread, method)
     sampler = method if form is None else _SAMPLER[form]
     settings = of_sampler([likelihood], sampler, chains=chains, draws=draws, warmup=warmup)
@@ -168,6 +176,8 @@ def estimate(
         post = infer(
             counts,
             delta,
+            family=family.value,
+            prior=prior,
             prior_epsilon=prior_epsilon,
             prior_strength=prior_strength,
             strength=strength,
@@ -182,7 +192,7 @@ def estimate(
 
         found = check_model(post, seed=seed)
     verdict = None
-    if fail_above is not None:
+    if fail_above is not None and delta is not None:
         from bayes_dp.comparison.gate import valid_bounds
         from bayes_dp.comparison.verdict import judge
 
@@ -221,6 +231,25 @@ def demo(
     again = [program, "estimate", copy, "--delta", f"{_DEMO_DELTA:g}", "--design", counts.design, "--out", out]
     typer.echo(f"\nWrote {', '.join(saved)}\nThe same from the file:  {shlex.join(again)}")
     return 0
+
+
+def _check_family(
+    family: FamilyName, delta: float | None, prior: str | None, check: bool, fail_above: float | None
+) -> None:
+    """Refuse what goes with some families only."""
+    from bayes_dp.checks import InputError
+
+    if family in (FamilyName.approx, FamilyName.average):
+        if delta is None:
+            raise InputError(
+                "missing option '--delta', without which there are only --family gaussian, laplace and pure"
+            )
+        if prior is not None:
+            raise InputError("--prior is for --family gaussian, laplace or pure; the prior of ε is --prior-epsilon")
+    if family is not FamilyName.approx:
+        for option, given in (("--check", check), ("--fail-above", fail_above is not None)):
+            if given:
+                raise InputError(f"{option} is for the posterior of (ε, δ), and not for --family {family.value}")
 
 
 def _form(groups: str | None, form: GroupForm | None, spread: Any, method: EstimateMethod | None) -> GroupForm | None:

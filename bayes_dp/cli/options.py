@@ -16,6 +16,7 @@ import typer
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 
 __all__ = [
+    "DEFAULT_FAMILY",
     "DEFAULT_LIKELIHOOD",
     "EXPERT",
     "FEATURES",
@@ -34,6 +35,8 @@ __all__ = [
     "EstimateMethod",
     "Examples",
     "FailAbove",
+    "Family",
+    "FamilyName",
     "FeatureColumns",
     "Group",
     "How",
@@ -45,8 +48,10 @@ __all__ = [
     "MethodOfPosterior",
     "NoControl",
     "Numbers",
+    "OptionalDelta",
     "Overlap",
     "PriorEpsilon",
+    "PriorOfFamily",
     "PriorStrength",
     "Prob",
     "SafeCells",
@@ -192,12 +197,48 @@ class EstimateMethod(StrEnum):
     nuts = "nuts"
 
 
+class FamilyName(StrEnum):
+    approx = "approx"
+    gaussian = "gaussian"
+    laplace = "laplace"
+    pure = "pure"
+    average = "average"
+
+
+DEFAULT_FAMILY = FamilyName.approx
+Family = Annotated[
+    FamilyName,
+    one_of(
+        FamilyName,
+        "What the training is taken to be: (ε, δ)-differentially private (approx); as private, at every δ at once, as"
+        " Gaussian noise, as Laplace noise, or as randomized response (pure) of some size; or one of the first three,"
+        " weighed by what the counts say of each (average).",
+        panel=EXPERT,
+    ),
+]
+PriorOfFamily = Annotated[
+    str | None,
+    text(
+        "PRIOR",
+        "With --family gaussian, laplace or pure: what is believed of its parameter. Without it the best attack has the"
+        " advantage tanh(ε/2), with --prior-epsilon for ε.",
+        panel=EXPERT,
+    ),
+]
 Delta = Annotated[
     float,
     number(
         "D",
         "The δ of (ε, δ)-differential privacy, from 0 to below 1: the chance that the promise of ε may fail, usually"
         " well below one over the number of training examples.",
+    ),
+]
+OptionalDelta = Annotated[
+    float | None,
+    number(
+        "D",
+        "The δ of (ε, δ)-differential privacy, from 0 to below 1: the chance that the promise of ε may fail, usually"
+        " well below one over the number of training examples. Only --family gaussian, laplace or pure can go without.",
     ),
 ]
 Prob = Annotated[float, number("P", "The probability of the intervals.")]

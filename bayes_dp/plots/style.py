@@ -38,7 +38,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
 CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 _COLUMN = 3.4  # inches, of a paper's column
-_LABELS = {"epsilon": "ε", "delta": "δ", "strength": "s", "tau": "τ", "rho": "ρ"}
+_LABELS = {"epsilon": "ε", "delta": "δ", "strength": "s", "tau": "τ", "rho": "ρ", "mu": "μ", "theta": "θ"}
 _AXIS_LABELS = {"strength": "attack strength s"}
 
 
@@ -49,8 +49,8 @@ def label(parameter: str, short: bool = True) -> str:
 
 
 def known(post: Posterior) -> str:
-    """What the posterior is given: "δ = 0.001"."""
-    return ", ".join(f"{label(name)} = {value:g}" for name, value in post.provenance.known.items())
+    """What the posterior is given: "δ = 0.001", or the counts alone."""
+    return ", ".join(f"{label(name)} = {value:g}" for name, value in post.provenance.known.items()) or "the counts"
 
 
 def posterior_of(post: Any, name: str = "post") -> Posterior:

@@ -127,3 +127,9 @@ def test_where_thresholds_differ_the_family_is_told():
     counts = bdp.ErrorCounts(rng.binomial(10_000, alpha), 10_000, rng.binomial(10_000, beta), 10_000)
     found = bdp.compare_families(counts, 1e-3)
     assert found.best == "gaussian"
+
+
+def test_the_density_of_the_average():
+    post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, family="average")
+    inside = np.linspace(*post.interval(0.9), 20_001)
+    assert np.trapezoid(post.pdf(inside), inside) == pytest.approx(0.9, abs=2e-3)

@@ -16,8 +16,9 @@ import typer
 
 import bayes_dp as bdp
 from bayes_dp.bayes import estimate as estimate_module
+from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
-from bayes_dp.cli.options import Design, Likelihood
+from bayes_dp.cli.options import Design, FamilyName, Likelihood
 from bayes_dp.cli.program import app
 from bayes_dp.data import counts as data
 from tests.cli.conftest import refusing, running
@@ -93,6 +94,42 @@ def test_the_table_in_the_help_is_one_that_is_read(counts: str, capsys: pytest.C
 
 def test_the_likelihoods_are_those_of_the_estimate():
     assert [one.value for one in Likelihood] == list(LIKELIHOODS)
+
+
+def test_the_families_are_those_of_the_estimate(counts: str):
+    assert [one.value for one in FamilyName] == ["approx", *FAMILIES, "average"]
+
+
+def test_a_family_reaches_the_estimate(counts: str, capsys: pytest.CaptureFixture[str]):
+    read = bdp.ErrorCounts.read(counts)
+    for given, options in (
+        (("--delta", "1e-3", "--family", "gaussian"), {"delta": 1e-3, "family": "gaussian"}),
+        (("--family", "laplace", "--prior", "HalfNormal(1)"), {"family": "laplace", "prior": "HalfNormal(1)"}),
+        (("--delta", "1e-3", "--family", "average"), {"delta": 1e-3, "family": "average"}),
+    ):
+        assert run(capsys, "estimate", counts, *given) == (0, bdp.estimate(read, **options).summary() + "\n", "")
+
+
+@pytest.mark.parametrize("given", [("--family", "pure"), ("--family", "average", "--delta", "1e-3")])
+def test_a_figure_of_a_family(tmp_path: Path, counts: str, capsys: pytest.CaptureFixture[str], given: tuple[str, ...]):
+    assert run(capsys, "estimate", counts, *given, "--out", str(tmp_path / "out"))[0] == 0
+    assert (tmp_path / "out" / "posterior.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--family", "average"), "missing option '--delta', without which"),
+        (("--family", "gaussian", "--check"), "--check is for the posterior of (ε, δ), and not for --family gaussian"),
+        (("--family", "gaussian", "--fail-above", "3"), "--fail-above is for the posterior of (ε, δ), and not for"),
+        (("--family", "gaussian", "--delta", "0"), "--delta must be above 0 for the gaussian family"),
+        (("--family", "gaussian", "--method", "nuts"), "is computed by method='exact'"),
+        (("--family", "normal"), "'normal' is not one of"),
+        (("--prior", "HalfNormal(1)", "--delta", "1e-3"), "--prior is for --family gaussian, laplace or pure"),
+    ],
+)
+def test_what_a_family_refuses(counts: str, capsys: pytest.CaptureFixture[str], given: tuple[str, ...], message: str):
+    assert message in refused(capsys, "estimate", counts, *given)
 
 
 def test_the_designs_are_those_of_the_counts():

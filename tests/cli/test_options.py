@@ -90,8 +90,8 @@ def test_the_common_options_come_first(capsys: pytest.CaptureFixture[str]):
     ]  # fmt: skip
     assert options(found[GATE]) == ["--fail-above", "--control", "--no-control"]
     assert options(found[EXPERT]) == [
-        "--strength", "--prior-epsilon", "--prior-strength", "--likelihood", "--groups", "--group-form", "--spread",
-        "--method", "--chains", "--draws", "--warmup", "--seed",
+        "--family", "--prior", "--strength", "--prior-epsilon", "--prior-strength", "--likelihood", "--groups",
+        "--group-form", "--spread", "--method", "--chains", "--draws", "--warmup", "--seed",
     ]  # fmt: skip
     assert shown.index("\nA gate") <= shown.index("\nExpert options:")
 

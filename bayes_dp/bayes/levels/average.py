@@ -109,6 +109,14 @@ class AveragePosterior(Posterior):
         ]
         return found if values.ndim else found[0]
 
+    def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
+        """The posterior density; of the mass that ε or δ has at 0 it says nothing."""
+        self._marginal(parameter)
+        value = numbers("value", value)
+        return np.asarray(
+            sum(w * post.pdf(value, self.parameter) for w, post in zip(self._share, self._kept, strict=True))
+        )
+
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         """Draws of the parameter, each from a family by its probability."""
         size, seed = check_draws(size, seed)

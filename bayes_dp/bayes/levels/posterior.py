@@ -256,10 +256,12 @@ class FamilyPosterior(Posterior):
     # -- what its ends are worth ----------------------------------------------------------------------------------
 
     def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
-        """The interval under the Gaussian family, with the same kind of prior and strength."""
+        """The interval under the Gaussian family, with the same kind of prior and strength; of μ, if none of ε or δ."""
         if self.family.name == "gaussian":
             return self.interval(prob)
-        asked = replace(self.question, family=family_of("gaussian"), prior=None)
+        family = family_of("gaussian")
+        parameter = family.parameter if self.question.parameter == self._own else self.question.parameter
+        asked = replace(self.question, family=family, parameter=parameter, prior=None)
         return FamilyPosterior(asked).interval(prob)
 
     @property

@@ -175,6 +175,11 @@ def test_an_epsilon_of_zero_has_mass_of_its_own():
     assert post.interval()[0] == 0.0
 
 
+@pytest.mark.parametrize("name", ["laplace", "pure"])
+def test_the_gaussian_family_beside_another_without_delta(name):
+    assert bdp.estimate(THREE, family=name).gaussian() == bdp.estimate(THREE, family="gaussian").interval()
+
+
 def test_the_band_holds_at_all_rates():
     post = bdp.estimate(STRONG, 1e-3, family="gaussian")
     alpha = np.linspace(0.001, 0.999, 50)

@@ -28,6 +28,8 @@ class TradeOffFamily(ABC):
     most: float = math.inf  # the largest t
     farthest: float  # the t beyond which no counts tell members apart
     largest_epsilon: float = math.inf  # at which `by_epsilon` ends, where the largest member's advantage is not 1
+    usual: float = 1.0  # a t of the order of those whose region is half the square
+    ratio_error: float = 5e-9  # to which integrals of `log_ratio` can be had, in nats
 
     @abstractmethod
     def curve(self, log_alpha: Floats, log_rest: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:

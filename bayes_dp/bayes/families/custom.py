@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from scipy import special
+from scipy.interpolate import PchipInterpolator
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.tables import LevelTables
@@ -21,7 +22,11 @@ __all__ = ["Family"]
 _TOLERANCE = 1e-6  # of what is checked of a family
 _CHECKED = 9  # members that are checked
 _LEAST = 1e-4  # share of a usual θ below which differences are no shorter
-_STEP = 2e-3  # of differences in θ and in log α, relative
+_STEP = 2e-3  # of differences in θ, relative, and in the logit of α
+_LONG_STEP, _DIGITS = 0.7, 1e-14  # of the latter at most, and what it is by where few digits are left
+_LAST = 7.9  # -z beyond which f_θ′(α) is taken for what it is there: there are no more floats
+_POINTS, _APART = 800, 1e-6  # at which it is known, and how far apart in z they are at least
+_KNOWN = 1000  # θ for which it is kept
 _PANELS, _ORDER = 24, 16  # of the quadrature of f over the logit of α, on either side of f(α) = α
 _EDGE = 40.0  # logit of α beyond which f is not integrated: a share of e^-40 of the square
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
@@ -54,6 +59,7 @@ class Family(TradeOffFamily):
     """
 
     parameter = "theta"
+    ratio_error = 1e-6
 
     def __init__(self, name: str, f: Callable[[Any, Any], Any], most: float = math.inf) -> None:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -66,10 +72,11 @@ class Family(TradeOffFamily):
         self._check()
         if self.farthest <= _SMALLEST and self.farthest < self.most:
             raise InputError(f"f(alpha, theta) is 0 from theta = {self.farthest:g} on: count theta in a smaller unit")
-        self._usual = float(least(lambda t: self._left_out(t[None])[0] <= 0.5, 0.0, self.farthest))
+        self.usual = float(least(lambda t: self._left_out(t[None])[0] <= 0.5, 0.0, self.farthest))
         if not self._fills(self.farthest):
             self.largest_epsilon = float(special.logit(1.0 - self.kinks(np.array(self.farthest))[0]))
         self._check_growth()
+        self._ratio = lru_cache(_KNOWN)(self._log_ratio_of)
         self._areas = LevelTables(_Uniform(self), self.farthest)
 
     # -- the function -----------------------------------------------------------------------------------------------
@@ -115,7 +122,7 @@ class Family(TradeOffFamily):
 
     def _check_growth(self) -> None:
         """Refuse members that are the same for a range of θ, and jumps: the level of a point has to have a density."""
-        theta = np.concatenate([[0.0], np.geomspace(1e-2 * self._usual, self.farthest, _STEPS)])
+        theta = np.concatenate([[0.0], np.geomspace(1e-2 * self.usual, self.farthest, _STEPS)])
         area = 1.0 - self._left_out(theta)
         nodes, weights = np.polynomial.legendre.leggauss(6)
         share, step = 0.5 + 0.5 * nodes, np.diff(theta)
@@ -136,7 +143,7 @@ class Family(TradeOffFamily):
         alpha = np.exp(log_alpha)
         beta = np.clip(self._beta(alpha, t), 0.0, 1.0)
         t = np.broadcast_to(t, beta.shape)
-        step = np.minimum(_STEP * np.clip(t, _LEAST * self._usual, self._usual), 0.25 * self.most)
+        step = np.minimum(_STEP * np.clip(t, _LEAST * self.usual, self.usual), 0.25 * self.most)
         centre = np.clip(t, 2.0 * step, np.maximum(self.most - 2.0 * step, 2.0 * step))
         values = [self._beta(alpha, np.minimum(centre + k * step, self.most)) for k in (-2, -1, 0, 1, 2)]
         differences = [v - values[2] for v in values]
@@ -154,13 +161,61 @@ class Family(TradeOffFamily):
         return least(lambda alpha: self._beta(alpha, t) <= alpha, np.zeros_like(t), 1.0)[..., None]
 
     def log_ratio(self, z: Floats, t: Floats) -> Floats:
-        log_alpha = special.log_ndtr(-z)
-        near, far = (
-            self._beta(np.exp(log_alpha - k * _STEP), t) - self._beta(np.exp(np.minimum(log_alpha + k * _STEP, 0.0)), t)
-            for k in (1, 2)
+        z, t = np.broadcast_arrays(z, t)
+        levels, which = np.unique(t, return_inverse=True)
+        which = which.reshape(t.shape)
+        tables = [self._ratio(float(level)) for level in levels]
+        places, values, slopes = (np.array(parts) for parts in zip(*tables, strict=True))
+        turn, below = places[which, 0], places[which, 1]
+        right = (z > turn).astype(int)
+        at = np.minimum(np.abs(z - turn) / places[which, 2 + right], _POINTS - 1.0)
+        near = np.minimum(at.astype(int), _POINTS - 2)
+        x, start, end = at - near, (which, right, near), (which, right, near + 1)
+        rise, slope = values[end] - values[start], slopes[start]
+        bend = 3.0 * rise - 2.0 * slope - slopes[end]
+        found = values[start] + x * (slope + x * (bend + x * (rise - slope - bend)))
+        return np.asarray(np.where((right == 0) & (at >= _POINTS - 1.0), below, found))
+
+    def _log_ratio_of(self, t: float) -> tuple[Floats, Floats, Floats]:
+        """log r_t on equal steps of z to both sides of its jump, where f_t(α) = α, up to ends beyond which it is flat.
+
+        The place of the jump, the ratio beyond the lower end, and the steps to the left and to the right; the values,
+        and the slopes per step, (2, _POINTS) each. They are found where f_t(α) ≤ α, for there f keeps its digits: at a
+        small α, 1 − α has few. The other half is the mirror image, as f_t is its own inverse: r_t(f_t(α)) = 1/r_t(α).
+        """
+        level = np.array(t)
+        turn = -float(special.ndtri(self.kinks(level)[0]))
+        z = np.linspace(turn, -_LAST, _POINTS)[1:]
+        slope, beta = (
+            self._slope(special.log_ndtr(-z) - special.log_ndtr(z), level),
+            self._beta(special.ndtr(-z), level),
         )
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.maximum((8.0 * near - far) / (12.0 * _STEP), 0.0)) - log_alpha)
+        kept = (slope > 0.0) & (beta > 0.0)
+        log_ratio = np.log(slope[kept]) - special.log_ndtr(-z[kept]) - special.log_ndtr(z[kept])
+        ends, values, slopes = [], [], []
+        for place, known in ((turn - z[kept], log_ratio), (-special.ndtri(beta[kept]) - turn, -log_ratio)):
+            apart = np.diff(place, prepend=0.0) > _APART
+            curve = PchipInterpolator(place[apart], known[apart])
+            even, step = np.linspace(0.0, place[apart][-1], _POINTS, retstep=True)
+            ends.append(step)
+            values.append(curve(even))
+            slopes.append(step * curve(even, 1))
+        below = -math.inf if (beta == 0.0).any() else float(values[0][-1])
+        return np.array([turn, below, *ends]), np.array(values), np.array(slopes)
+
+    def _slope(self, logit: Floats, t: Floats) -> Floats:
+        """−∂f/∂(logit of α), from differences, which are longer where α, or 1 − α, has few digits."""
+        rest = np.maximum(special.expit(-np.abs(logit)), _FULL)
+        step = np.clip(_DIGITS / rest, _STEP, _LONG_STEP)
+        near, far = (self._fall(logit - k * step, logit + k * step, t) for k in (1, 2))
+        return (4.0 * near - far) / 3.0
+
+    def _fall(self, low: Floats, high: Floats, t: Floats) -> Floats:
+        """The same between two logits, as floats have them."""
+        alphas = special.expit(low), special.expit(high)
+        kept = [special.logit(np.maximum(alpha, 0.5)) for alpha in alphas]
+        length = np.where(low > 0, kept[1] - kept[0], high - low)
+        return (self._beta(alphas[0], t) - self._beta(alphas[1], t)) / length
 
     # -- areas ------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ C_k is a polynomial on each of many panels of the line, given by its values at G
 a matrix. As C_k grows like a k-th power, a panel holds a few scores and no more; as only z near the k-th score matters,
 only the panels within so many standard deviations of it are kept. Where scores lie is known by `order_paths`. Whether
 panels are short and many enough is seen from a second, finer, integral at some of the levels; they are refined until
-both agree.
+both agree. Where the last two do not even agree roughly, which happens far below the largest ℓ, the result is NaN.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from bayes_dp.bayes.levels.order_paths import Paths, likely_paths, log_normal
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["lead", "log_order_probability"]
+__all__ = ["heights", "log_order_probability"]
 
 _NODES = 16  # of a panel
 _SCORES, _LENGTH = 8.0, 0.8  # in a panel, and its length, at most
 _REACH = 8.5  # standard deviations of an order statistic that are kept
 _FINER = 5  # times that panels are refined at most
-_AGREE = 5e-9, 2e-10  # what two integrals may differ by: in nats, and as a share of log ℓ
+_AGREE = 2e-10  # what two integrals may differ by, as a share of log ℓ, besides what the family allows in nats
+_USABLE = 1e-4, 1e-6  # the same of the last two, in nats and as a share, beyond which there is no result
 _AT_ONCE = 48  # levels
 _RESCALED = 4  # after so many scores, where densities do not differ by more than e^100 along the path
 _STEEP = 12.0  # from which level on they may
@@ -55,20 +56,21 @@ _X, _INTEGRAL = _integration()
 
 @underflow_is_zero
 def log_order_probability(labels: Ints, family: TradeOffFamily, t: Floats) -> Floats:
-    """log ℓ(t) at levels t (T,) of labels (N,) in the order of their scores, 0 without and 1 with z; (T,)."""
+    """log ℓ(t) at levels t (T,) of labels (N,) in the order of their scores, 0 without and 1 with z; (T,).
+
+    NaN where the integral does not converge.
+    """
     if family is PURE:
         return _pure(labels, t)
     return _general(labels, family, t, likely_paths(labels, family, t))
 
 
-def lead(labels: Ints, family: TradeOffFamily, t: Floats) -> Floats:
-    """By how many nats, roughly, the labels are likelier forwards than backwards at the levels t (T,)."""
+def heights(labels: Ints, family: TradeOffFamily, t: Floats) -> Floats:
+    """Roughly log ℓ(t) at levels t (T,) of the labels and of the labels backwards, but for one constant; (2, T)."""
     directions = labels, labels[::-1]
     if family is PURE:
-        one, other = (_pure(order, t) for order in directions)
-    else:
-        one, other = (likely_paths(order, family, t).height for order in directions)
-    return np.asarray(one - other)
+        return np.stack([_pure(order, t) for order in directions])
+    return np.stack([likely_paths(order, family, t).height for order in directions])
 
 
 def _general(labels: Ints, family: TradeOffFamily, t: Floats, paths: Paths) -> Floats:
@@ -95,27 +97,30 @@ def _pure(labels: Ints, t: Floats) -> Floats:
 def _converged(labels: Ints, family: TradeOffFamily, t: Floats, paths: Paths) -> Floats:
     """log C_N(∞), on finer panels where these tell otherwise; at first they are asked at three of the levels."""
     found = _log_integral(labels, family, t, paths, 0)
+    wanted = family.ratio_error, _AGREE
     few = np.unique([0, len(t) // 2, len(t) - 1])
-    if _agree(found[few], _log_integral(labels, family, t[few], paths.at(few), 1)).all():
+    if _agree(found[few], _log_integral(labels, family, t[few], paths.at(few), 1), wanted).all():
         return found
     open_ = np.arange(len(t))
     for finer in range(1, _FINER + 1):
-        better = _log_integral(labels, family, t[open_], paths.at(open_), finer)
-        agree = _agree(found[open_], better)
-        found[open_] = np.where(np.isnan(better), found[open_], better)
-        open_ = open_[~agree]
+        before, found[open_] = found[open_], _log_integral(labels, family, t[open_], paths.at(open_), finer)
+        agree = _agree(before, found[open_], wanted)
+        usable = _agree(before, found[open_], _USABLE)
+        open_, lost = open_[~agree], open_[~usable]
         if not len(open_):
             break
+    found[lost] = np.nan
     return found
 
 
-def _agree(one: Floats, other: Floats) -> Bools:
+def _agree(one: Floats, other: Floats, within: tuple[float, float]) -> Bools:
     with np.errstate(invalid="ignore"):
-        return np.asarray((one == other) | (np.abs(one - other) <= _AGREE[0] + _AGREE[1] * np.abs(other)))
+        return np.asarray((one == other) | (np.abs(one - other) <= within[0] + within[1] * np.abs(other)))
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def _log_integral(labels: Ints, family: TradeOffFamily, t: Floats, paths: Paths, finer: int) -> Floats:
-    """log C_N(∞) at levels (T,) on panels that are halved `finer` times."""
+    """log C_N(∞) at levels (T,) on panels that are halved `finer` times; nonsense or NaN where these are too coarse."""
     size, levels = len(labels), len(t)
     scores, length, reach = _SCORES / 1.5**finer, _LENGTH / 2.0**finer, _REACH * 1.6**finer
     edges, first, last = _panels(family, t, paths, scores, length, reach)
@@ -138,14 +143,12 @@ def _log_integral(labels: Ints, family: TradeOffFamily, t: Floats, paths: Paths,
         before -= total
         np.add(integral[:-1], before.reshape(-1), out=c[:, kept])
         if k % often == often - 1:
-            with np.errstate(divide="ignore", invalid="ignore"):  # where panels are too coarse, there may be no sense
-                scale = right / largest
-                c[:, kept] /= np.tile(scale, last[k] - first[k])
-                log_scale += np.log(scale)
+            scale = right / largest
+            c[:, kept] /= np.tile(scale, last[k] - first[k])
+            log_scale += np.log(scale)
             right = np.full(levels, largest)
     ones = int(labels.sum())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_scale += np.log(right)
+    log_scale += np.log(right)
     return log_scale + (size - ones) * paths.log_density[0] + ones * paths.log_density[1]
 
 
@@ -202,8 +205,7 @@ def _weights(family: TradeOffFamily, t: Floats, edges: Floats, log_density: Floa
     """
     length = np.diff(edges, axis=0)
     z = edges[:-1] + length * _X[:, None, None]
-    with np.errstate(divide="ignore"):
-        log_weight = np.stack([log_normal(z), log_normal(z) + family.log_ratio(z, t)]) + np.log(length)
+    log_weight = np.stack([log_normal(z), log_normal(z) + family.log_ratio(z, t)]) + np.log(length)
     beyond = np.maximum(1.0 - np.einsum("q,qpt->t", _INTEGRAL[-1], np.exp(log_weight[1])), 0.0)
     weight = np.zeros((2, _NODES, len(edges), len(t)))
     weight[:, :, :-1] = np.exp(log_weight - log_density[:, None, None])

@@ -6,11 +6,14 @@ import re
 
 import numpy as np
 import pytest
+from scipy import special
 
 from bayes_dp.bayes.families.base import TradeOffFamily
+from bayes_dp.bayes.families.custom import Family
 from bayes_dp.bayes.families.gaussian import GAUSSIAN
 from bayes_dp.bayes.families.laplace import LAPLACE
 from bayes_dp.bayes.families.pure import PURE
+from bayes_dp.bayes.families.subsampled import subsampled_gaussian
 from bayes_dp.bayes.families.tables import LevelTables
 from bayes_dp.bayes.levels.orders import log_order_probability
 from bayes_dp.bayes.levels.ranks import RankLevels
@@ -20,6 +23,7 @@ from bayes_dp.data.loss_table import LossTable
 from tests.bayes.levels.test_orders import drawn, of
 
 FAMILIES = [GAUSSIAN, LAPLACE, PURE]
+OWN = Family("own", lambda a, mu: special.ndtr(special.ndtri(1 - a) - mu))
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 
 
@@ -79,8 +83,41 @@ class TestRankLevels:
         t = np.sort(np.append(np.random.default_rng(1).uniform(0, 6, 25), [0.0, 1e-3, 0.02, 9.0]))
         law = RankLevels([labels], family)
         found = law.log_density(np.zeros(1, int), t[None])[0]
-        wanted = direct(labels, family, t)
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-6)
+        wanted, near = direct(labels, family, t), t < law.followed[0]
+        np.testing.assert_allclose(found[near], wanted[near], rtol=1e-9, atol=1e-6)
+        assert (np.maximum(found, wanted)[~near] < wanted.max() - 200.0).all()
+
+    @pytest.mark.parametrize("family", [subsampled_gaussian(0.3), OWN], ids=["subsampled", "own"])
+    def test_the_series_of_a_family_without_a_name(self, family: TradeOffFamily) -> None:
+        labels, t = drawn(30, 45, 1.5, 5), np.array([0.0, 0.3, 1.2, 3.7, 6.5])
+        found = RankLevels([labels], family).log_density(np.zeros(1, int), t[None])[0]
+        np.testing.assert_allclose(found, direct(labels, family, t), rtol=1e-9, atol=1e-6)
+
+    def test_an_own_family_has_the_law_of_the_same_curve(self) -> None:
+        labels, t = drawn(30, 30, 1.0, 5), np.array([[0.1, 1.0, 4.0]])
+        own, same = (RankLevels([labels], family).log_density(np.zeros(1, int), t) for family in (OWN, GAUSSIAN))
+        np.testing.assert_allclose(own, same, atol=1e-6)
+
+    @pytest.mark.parametrize("family", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
+    def test_far_below_its_top_it_is_a_line(self, family: TradeOffFamily) -> None:
+        law, row = RankLevels([np.repeat([0, 1, 0, 1], 15)], family), np.zeros(1, int)
+        t = np.linspace(0.0, 500.0, 1001)
+        curve = law.log_density(row, t[None])[0] - family.log_density(t)
+        assert np.isfinite(curve).all()
+        assert (np.diff(curve[t > 10.0]) < 0).all()
+        start = law.followed[0]
+        assert law.peak[0] < start < 500.0
+        assert curve[t >= start].max() < curve.max() - 100.0
+        np.testing.assert_allclose(np.diff(curve[t > start + 0.5], 2), 0.0, atol=1e-6 * abs(curve[-1]))
+
+    def test_a_level_that_matters_and_cannot_be_computed_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def lost(labels: np.ndarray, family: TradeOffFamily, t: np.ndarray) -> np.ndarray:
+            return np.where(t < 1.5, log_order_probability(labels, family, t), np.nan)
+
+        monkeypatch.setattr("bayes_dp.bayes.levels.ranks.log_order_probability", lost)
+        message = "the order of 60 scores cannot be computed at the level 1.5 of the gaussian family"
+        with pytest.raises(InputError, match=message):
+            RankLevels([drawn(30, 30, 1.0, 5)], GAUSSIAN)
 
     @each_family
     def test_rows_keep_their_place(self, family: TradeOffFamily) -> None:

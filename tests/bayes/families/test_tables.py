@@ -71,6 +71,23 @@ def test_rows_of_one_base_are_added_and_bases_multiplied():
     assert by_base == pytest.approx([np.log(first + second), np.log(third)], abs=1e-9)
 
 
+def test_bases_done_in_pieces_are_the_same(monkeypatch):
+    laws = [stats.norm(mean, 0.3) for mean in (2.0, 1.0, 1.5, 0.7, 2.5)]
+    law = Law(laws, [2.0, 1.0, 1.5, 0.7, 2.5], [0.3] * 5, owner=[0, 0, 1, 2, 2], times=[1, 3, 2])
+    theta, s = np.array([1.8, 2.6]), np.array([[0.1, 0.5], [0.2, 0.9]])
+    wanted = LevelTables(law, 12.0).log_masses(theta, s)
+    monkeypatch.setattr("bayes_dp.bayes.families.tables._CHUNK", 4)
+    assert LevelTables(law, 12.0).log_masses(theta, s) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("peak", [5.0, 6.0, 8.0])
+def test_a_peak_at_or_beyond_the_reach(peak):
+    law = stats.norm(peak, 1.0)
+    found = LevelTables(Law([law], [peak], [1.0]), 5.0).log_masses(np.array([3.0, 5.0, 9.0]), np.full((3, 1), 0.1))
+    wanted = [log_mass(law, 0.3, 3.0), log_mass(law, 0.5, 5.0), log_mass(law, 0.9, 5.0)]
+    assert found[:, 0] == pytest.approx(wanted, abs=1e-7)
+
+
 def test_draws_of_levels():
     laws = [stats.norm(2.0, 0.1), stats.norm(1.0, 0.5)]
     tables = LevelTables(Law(laws, [2.0, 1.0], [0.1, 0.5], owner=[0, 0]), 12.0)

@@ -88,11 +88,26 @@ def test_a_peak_at_or_beyond_the_reach(peak):
     assert found[:, 0] == pytest.approx(wanted, abs=1e-7)
 
 
+def test_densities_of_several_bases():
+    laws, t = [stats.norm(2.0, 0.3), stats.norm(1.0, 0.4), stats.norm(1.5, 0.2)], np.array([0.8, 1.4])
+    found = LevelTables(Law(laws, [2.0, 1.0, 1.5], [0.3, 0.4, 0.2], owner=[0, 0, 1]), 12.0).log_densities(t)
+    wanted = [np.log(laws[0].pdf(t) + laws[1].pdf(t)), laws[2].logpdf(t)]
+    np.testing.assert_allclose(found, wanted, atol=1e-7)
+
+
+def test_a_layer_may_be_as_thin_as_numbers_allow():
+    """Its width is that of θ(1 − s), not of a difference of two levels."""
+    law, s = stats.norm(2.0, 0.5), 1 - 1e-11
+    found = LevelTables(Law([law], [2.0], [0.5]), 12.0).log_masses(np.array([2.3]), np.array([[s]]))[0, 0]
+    assert found == pytest.approx(law.logpdf(2.3) + np.log(2.3 * (1 - s)), abs=1e-7)
+
+
 def test_draws_of_levels():
     laws = [stats.norm(2.0, 0.1), stats.norm(1.0, 0.5)]
     tables = LevelTables(Law(laws, [2.0, 1.0], [0.1, 0.5], owner=[0, 0]), 12.0)
     levels, row = tables.draw(np.full(20_000, 2.05), np.full(20_000, 0.5), np.random.default_rng(0))
     mass = np.array([law.cdf(2.05) - law.cdf(1.025) for law in laws])
+    assert np.unique(levels).size > 19_990  # no grid
     assert (row[:, 0] == 1).mean() == pytest.approx(mass[1] / mass.sum(), abs=0.02)
     for i, law in enumerate(laws):
         mine = levels[row[:, 0] == i, 0]

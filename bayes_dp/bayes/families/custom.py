@@ -79,6 +79,13 @@ class Family(TradeOffFamily):
         self._ratio = lru_cache(_KNOWN)(self._log_ratio_of)
         self._areas = LevelTables(_Uniform(self), self.farthest)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_ratio"}  # a cache, which cannot be saved
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._ratio = lru_cache(_KNOWN)(self._log_ratio_of)
+
     # -- the function -----------------------------------------------------------------------------------------------
 
     def _beta(self, alpha: Floats, theta: Floats) -> Floats:

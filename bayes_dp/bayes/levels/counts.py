@@ -76,7 +76,7 @@ class CountLevels:
     def log_density(self, rows: Ints, t: Floats) -> Floats:
         """log h of the rows (m,) at levels t (m, k), (m, k)."""
         row, flat = np.repeat(rows, t.shape[1]), t.ravel()
-        one = self._gaussian if self.family is GAUSSIAN else self._along
+        one = self._gaussian if isinstance(self.family, type(GAUSSIAN)) else self._along
         found = np.empty(len(flat))
         size = _CHUNK // _STEPS
         for i in range(0, len(flat), size):

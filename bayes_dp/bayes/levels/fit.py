@@ -34,15 +34,21 @@ _REACH = 2.0  # times the largest level of a base, or of the prior, up to which 
 
 
 class Mapped:
-    """A coordinate of an increasing function of a parameter; where that is flat its law has an atom."""
+    """A coordinate of an increasing function of a parameter, or of one after another; its law has an atom where they
+    are flat."""
 
-    def __init__(self, coordinate: Coordinate, function: Callable[[Floats], Floats]) -> None:
-        self._coordinate, self._function = coordinate, function
-        self.low = float(function(np.array(coordinate.low)))
-        self.high = float(function(np.array(coordinate.high))) if np.isfinite(coordinate.high) else np.inf
+    def __init__(self, coordinate: Coordinate, *functions: Callable[[Floats], Floats]) -> None:
+        self._coordinate, self._functions = coordinate, functions
+        self.low = float(self._map(np.array(coordinate.low)))
+        self.high = float(self._map(np.array(coordinate.high))) if np.isfinite(coordinate.high) else np.inf
+
+    def _map(self, value: Floats) -> Floats:
+        for function in self._functions:
+            value = function(value)
+        return np.asarray(value)
 
     def value(self, u: Floats) -> Floats:
-        return np.asarray(self._function(self._coordinate.value(u)))
+        return self._map(self._coordinate.value(u))
 
     def inverse(self, value: Floats) -> Floats:
         """The largest u whose value does not exceed this one."""
@@ -100,7 +106,9 @@ class Fit:
         self.tables = LevelTables(law, min(_REACH * top, family.most, family.farthest))
         self.grid = Grid(axes, self._log_likelihood, ridge=strength == "free")
         self.log_evidence = self.grid.log_evidence
-        self._first = first
+        self._name, self._coordinate = first.name, first.coordinate
+        u = (np.arange(20_000) + 0.5) / 20_000
+        self._prior = u, np.cumsum(np.exp(first.log_density(u)))
 
     def _log_likelihood(self, x: Floats, strength: Floats) -> Floats:
         theta = np.minimum(self.theta(x), self.family.farthest)
@@ -126,7 +134,7 @@ class Fit:
     def nodes(self) -> tuple[Floats, Floats, Floats]:
         """θ, s and the weight of every node of the grid; s is 1 where it is tight."""
         found = self.grid.nodes
-        theta = self.theta(found[self._first.name])
+        theta = self.theta(found[self._name])
         return theta, found.get("strength", np.full(len(theta), self._fixed)), self.grid.weight
 
     @property
@@ -136,22 +144,21 @@ class Fit:
     @underflow_is_zero
     def marginal(self, function: Callable[[Floats], Floats] | None = None) -> GridMarginal:
         """The posterior of an increasing function of θ; of θ itself without one."""
-        base = self.grid.marginals[self._first.name]
-        whole = self.theta if function is None else lambda x: function(self.theta(x))
-        coordinate = Mapped(self._first.coordinate, whole)
+        base = self.grid.marginals[self._name]
+        coordinate = Mapped(self._coordinate, self.theta, *([] if function is None else [function]))
         at, weight = base.density_u.nodes()
         knots = np.unique(at)
         knots = knots[np.unique(np.linspace(0, len(knots) - 1, _KNOTS).astype(int))]
         with np.errstate(over="ignore"):  # far beyond the posterior, where the nodes have no weight
             found = np.minimum(coordinate.value(knots), _LARGEST)
         value = PchipInterpolator(knots, found)(at)
-        mean = float(weight @ value)
+        mean = max(float(weight @ value), coordinate.low)  # which rounding leaves where all is at the end
         return GridMarginal(coordinate, base.density_u, mean, float(np.sqrt(weight @ (value - mean) ** 2)))
 
     def draws(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draws of θ and s, (size,) each; s is 1 where it is tight."""
         found = self.grid.draws(size, rng)
-        theta = self.theta(found[self._first.name])
+        theta = self.theta(found[self._name])
         return theta, found.get("strength", np.full(size, self._fixed))
 
     def pointwise(self, theta: Floats, strength: Floats | None) -> Floats:
@@ -170,7 +177,5 @@ class Fit:
 
     def prior_top(self, probability: float = 0.95) -> float:
         """The quantile of θ's prior."""
-        density, coordinate = self._first.log_density, self._first.coordinate
-        u = (np.arange(20_000) + 0.5) / 20_000
-        mass = np.cumsum(np.exp(density(u)))
-        return float(self.theta(coordinate.value(np.interp(probability * mass[-1], mass, u))))
+        u, mass = self._prior
+        return float(self.theta(self._coordinate.value(np.interp(probability * mass[-1], mass, u))))

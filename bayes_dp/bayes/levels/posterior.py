@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -150,8 +151,8 @@ class FamilyPosterior(Posterior):
     def _mapping(self) -> Callable[[Floats], Floats]:
         family, known = self.question.family, self.question.known
         if self.question.parameter == "epsilon":
-            return lambda theta: family.epsilon_at(theta, known)
-        return lambda theta: family.delta_at(theta, known)
+            return partial(family.epsilon_at, delta=known)
+        return partial(family.delta_at, epsilon=known)
 
     @property
     def family(self) -> TradeOffFamily:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -173,6 +174,19 @@ def test_an_epsilon_of_zero_has_mass_of_its_own():
         post.prob_above(float(tradeoff.mu_from_epsilon(0.0, 0.3)), "mu"), abs=1e-6
     )
     assert post.interval()[0] == 0.0
+
+
+@pytest.mark.parametrize("family", ["gaussian", OWN_GAUSSIAN, "average"], ids=["gaussian", "own", "average"])
+def test_a_posterior_can_be_pickled(family):
+    post = bdp.estimate(THREE, 1e-3, family=family)
+    again = pickle.loads(pickle.dumps(post))
+    assert again.interval() == post.interval()
+    assert again.epsilon_at(0.1).interval() == post.epsilon_at(0.1).interval()
+
+
+def test_no_mean_is_below_zero():
+    """At this δ nearly every member has ε = 0."""
+    assert bdp.estimate(THREE, 1 - 1e-9, family="pure").mean >= 0
 
 
 @pytest.mark.parametrize("name", ["laplace", "pure"])

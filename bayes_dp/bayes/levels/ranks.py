@@ -128,7 +128,7 @@ class _Curve:
         if known:
             self._edges = np.append(self._edges, [panel[1] for panel in known])
             self._series = np.concatenate([self._series, np.stack([panel[2] for panel in known], axis=1)], axis=1)
-            self._depth = self._top - known[-1][3]
+            self._depth = self._top - float(self._series[:, -1].sum(axis=-1).max())
         if len(known) < len(done):
             if self._depth < _LOW:
                 raise InputError(

@@ -110,6 +110,11 @@ class TestRankLevels:
         assert curve[t >= start].max() < curve.max() - 100.0
         np.testing.assert_allclose(np.diff(curve[t > start + 0.5], 2), 0.0, atol=1e-6 * abs(curve[-1]))
 
+    def test_a_line_may_begin_where_the_last_panel_began_high(self) -> None:
+        law = RankLevels([drawn(100, 100, 1.4, 4)], GAUSSIAN)
+        curve = law.log_density(np.zeros(1, int), np.array([[1.0, 8.0, 16.0]]))[0]
+        assert (np.diff(curve) < -300.0).all()
+
     def test_a_level_that_matters_and_cannot_be_computed_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def lost(labels: np.ndarray, family: TradeOffFamily, t: np.ndarray) -> np.ndarray:
             return np.where(t < 1.5, log_order_probability(labels, family, t), np.nan)

@@ -36,6 +36,8 @@ _HOMES = {
     "estimate": "bayes.estimate",
     "Family": "bayes.families.custom",
     "subsampled_gaussian": "bayes.families.subsampled",
+    "records": "bayes.levels.records",
+    "Records": "bayes.levels.records",
     "estimate_shifted": "bayes.levels.shifted",
     "Likelihood": "bayes.likelihoods.custom",
     "bayes_model": "bayes.nuts.model",
@@ -78,6 +80,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.estimate import estimate as estimate
     from bayes_dp.bayes.families.custom import Family as Family
     from bayes_dp.bayes.families.subsampled import subsampled_gaussian as subsampled_gaussian
+    from bayes_dp.bayes.levels.records import Records as Records
+    from bayes_dp.bayes.levels.records import records as records
     from bayes_dp.bayes.levels.shifted import estimate_shifted as estimate_shifted
     from bayes_dp.bayes.likelihoods.custom import Likelihood as Likelihood
     from bayes_dp.bayes.nuts.model import bayes_model as bayes_model

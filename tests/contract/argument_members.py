@@ -489,6 +489,15 @@ for _name in ("rows", "summary", "to_dict"):
 call("bayes_dp.FamilyComparison.within", Method(families, "within"), {}, nats=number(0, math.inf, "[]", 5.0))
 saving("bayes_dp.FamilyComparison", families, "to_json")
 
+
+@cache
+def of_records() -> Any:
+    return bdp.records(family_posterior(), 1.0)
+
+
+call("bayes_dp.Records.csv", Method(of_records, "csv"), {}, safe_cells=flag())
+saving("bayes_dp.Records", of_records, "to_csv")
+
 # Plans, propensities and reports --------------------------------------------------------------------------------------
 
 WAY = Values(("challenges",), ("bases", "", "both", 3, None, True, ["challenges"], THING))

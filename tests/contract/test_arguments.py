@@ -46,6 +46,7 @@ from tests.contract.argument_calls import (
     WorkBegunError,
     call,
     comparison,
+    family_posterior,
     learned,
     posterior,
     run,
@@ -779,6 +780,16 @@ call(
     seed=SEED,
 )
 call(
+    "bayes_dp.records",
+    bdp.records,
+    {"post": Later(family_posterior)},
+    post=thing(Later(family_posterior), wrong=(COUNTS, Later(posterior), None)),
+    epsilon=number(0, math.inf, "[)", 2.0),
+    delta=number(0, 1, "()", 1e-2, optional=True),
+    q=number(0, 1, "()", 0.1),
+    prob=CONFIDENCE,
+)
+call(
     "bayes_dp.compare_likelihoods",
     bdp.compare_likelihoods,
     {"counts": COUNTS, "delta": 1e-2, "likelihoods": ["binomial"], "size": 20},
@@ -1100,6 +1111,7 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "ConvergenceWarning",
     "Comparison",
     "Plan",
+    "Records",
     "Report",
     "Falsification",
     "Propensity",

@@ -217,6 +217,15 @@ class TestStudy(SavedContract):
         return replace(self.made(), audit=HOSTILE, complete=False)
 
 
+class TestRecords(SavedContract):
+    def made(self):
+        return bdp.records(bdp.estimate(COUNTS, 1e-2, family="laplace"), 1.0)
+
+    def hostile(self):
+        found = bdp.records(bdp.estimate(EVIL, 1e-2, family="laplace"), 1.0)
+        return replace(found, family=HOSTILE, assumptions=(HOSTILE,), warnings=(HOSTILE,))
+
+
 class TestReport(ResultContract):
     made_once = staticmethod(cache(lambda title: bdp.report(COUNTS[0], 1e-2, strength=0.5, title=title)))
 

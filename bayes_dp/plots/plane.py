@@ -6,7 +6,7 @@ Figures 1 and 3 of Yildirim et al. (2025) are of this kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bayes_dp.attacks.lira import Curve
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.loss_table import LossTable
 from bayes_dp.plots.style import (
     BLUE,
     CYCLE,
@@ -22,9 +23,11 @@ from bayes_dp.plots.style import (
     dressed,
     explained,
     explained_below,
+    family_of,
     known,
     label,
     posterior_of,
+    shortened,
 )
 from bayes_dp.region import corner
 from bayes_dp.support.arrays import Floats
@@ -44,7 +47,7 @@ _OPACITY = 0.13
 
 
 def roc_plane(
-    attacks: ErrorCounts | Curve | None = None,
+    attacks: ErrorCounts | Curve | LossTable | None = None,
     ax: Axes | None = None,
     *,
     post: Posterior | None = None,
@@ -58,19 +61,20 @@ def roc_plane(
     Parameters
     ----------
     attacks : counts, whose rates are dots with exact (Clopper-Pearson) intervals of the confidence `prob`; or a curve
-        of counts, whose rates are lines, one for each base.
-    post : a posterior of ε: its lower boundary is shaded, the darker the more probable, with a line at the median.
+        of counts, or losses, whose rates are lines, one for each base: those of the losses at all thresholds.
+    post : a posterior of ε, or of a family: its lower boundary is shaded, the darker the more probable, with a line at
+        the median.
     epsilon, delta, strength : of a layer R_s(ε, δ), which is filled; δ may be left out if `post` has it.
 
     >>> ax = bdp.plots.roc_plane(bdp.ErrorCounts(10, 100, 20, 100), epsilon=1.0, delta=0.0, strength=0.5)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('false positive rate α', 'false negative rate β')
     """
-    if attacks is not None and not isinstance(attacks, ErrorCounts | Curve):
-        raise InputError(f"attacks must be ErrorCounts or a Curve, not {type(attacks).__name__}")
+    if attacks is not None and not isinstance(attacks, ErrorCounts | Curve | LossTable):
+        raise InputError(f"attacks must be ErrorCounts, a Curve or a LossTable, not {type(attacks).__name__}")
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     if post is not None:
-        posterior_of(post)
+        _with_curve(post)
     delta = post.provenance.known.get("delta") if delta is None and post is not None else delta
     if (epsilon is None) != (delta is None) and post is None:
         raise InputError(
@@ -91,11 +95,13 @@ def roc_plane(
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":", zorder=1)
     if isinstance(attacks, ErrorCounts):
         _rates(ax, attacks, prob)
+    elif isinstance(attacks, LossTable):
+        _at_all_thresholds(ax, attacks)
     elif attacks is not None:
         x, y = attacks.false_positives / attacks.negatives, attacks.false_negatives / attacks.positives
         lines = ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6)
         lines[0].set_label("one attack at many α*")
-    title = "" if post is None else f"Attacks, and the posterior given {known(post)}"
+    title = "" if post is None else f"Attacks, and the posterior {_given(post)}"
     dressed(ax, "false positive rate α", "false negative rate β", title)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     explained_below(ax)
@@ -108,28 +114,30 @@ def tradeoff(
     prob: float = 0.9,
     others: Mapping[str, TradeOffFunction] | None = None,
 ) -> Axes:
-    """The trade-off function of (ε, δ)-DP under the posterior: its median, and the band of the probability `prob`.
+    """The trade-off function under the posterior: its median, and the band of the probability `prob`.
 
-    f falls with ε at every α, so the band is that between the ends of the interval of ε. `others` are trade-off
-    functions to compare with, by the names to show.
+    It is that of (ε, δ)-DP or, if the posterior is of a family, of its member. f falls with ε, or with the family's
+    parameter, at every α, so the band is that between the ends of its interval. `others` are trade-off functions to
+    compare with, by the names to show.
 
     >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
     >>> ax = bdp.plots.tradeoff(post, others={"Gaussian, μ = 2": bdp.tradeoff.Gaussian(2.0)})
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['90% band', 'median, ε = 2.71', 'Gaussian, μ = 2']
     """
-    low, high = posterior_of(post).interval(prob)
+    _with_curve(post)
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     alpha = _alphas()
     curves = _curves(others, alpha)
     ax = axes_of(ax)
-    ends = [approx_dp(alpha, *_privacy(post, value)) for value in (low, post.median, high)]
+    ends = [_of_post(post, p, alpha) for p in ((1 - prob) / 2, 0.5, (1 + prob) / 2)]
     ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
-    words = f"median, {label(post.parameter)} = {post.median:.3g}"
+    words = f"median, {_middle(post)}"
     ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=words)
     for (name, curve), colour, style in zip(curves.items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
         ax.plot(alpha, curve, color=colour, linewidth=1.4, linestyle=style, label=name)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":")
-    dressed(ax, "false positive rate α", "least false negative rate", f"Trade-off function given {known(post)}")
+    dressed(ax, "false positive rate α", "least false negative rate", f"Trade-off function {_given(post)}")
     ax.set(xlim=(0, 1), ylim=(0, 1))
     explained(ax)
     return ax
@@ -178,12 +186,49 @@ def _boundaries(ax: Axes, post: Posterior) -> None:
     """Nested bands between the lower boundaries at quantiles of the posterior."""
     words = f"boundary, posterior bands {SHADES[-1]:.0%} to {SHADES[0]:.0%}"
     for probability in SHADES:
-        low, high = (_lower(*_privacy(post, end)) for end in post.interval(probability))
+        low, high = (_boundary(post, p) for p in ((1 - probability) / 2, (1 + probability) / 2))
         outline = np.concatenate([low, high[::-1]])
         ax.fill(*outline.T, color="black", alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
         words = "_"  # once in the legend
-    words = f"boundary at the median, {label(post.parameter)} = {post.median:.3g}"
-    ax.plot(*_lower(*_privacy(post, post.median)).T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
+    words = f"boundary at the median, {_middle(post)}"
+    ax.plot(*_boundary(post, 0.5).T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
+
+
+def _boundary(post: Posterior, probability: float) -> Floats:
+    """The lower boundary at a quantile of the posterior, as points (k, 2)."""
+    if family_of(post):
+        alpha = _alphas()
+        return np.stack([alpha, _of_post(post, probability, alpha)], axis=1)
+    return _lower(*_privacy(post, float(post.quantile(probability))))
+
+
+def _of_post(post: Posterior, probability: float, alpha: Floats) -> Floats:
+    """f(α) at a quantile of the posterior."""
+    if family := family_of(post):
+        return family(alpha, np.array(post.quantile(probability, family.parameter)))
+    return approx_dp(alpha, *_privacy(post, float(post.quantile(probability))))
+
+
+def _middle(post: Posterior) -> str:
+    """The median in words, of the parameter that the curve has."""
+    family = family_of(post)
+    name = family.parameter if family else post.parameter
+    return f"{label(name)} = {float(post.quantile(0.5, name)):.3g}"
+
+
+def _given(post: Posterior) -> str:
+    """Whose curve it is."""
+    if family := family_of(post):
+        return f"({shortened(family.name)})"
+    return f"given {known(post)}"
+
+
+def _with_curve(post: Any) -> None:
+    """Refuse what is no posterior, or has no one curve."""
+    from bayes_dp.bayes.levels.average import AveragePosterior
+
+    if isinstance(posterior_of(post), AveragePosterior):
+        raise InputError("post averages families, which have curves of their own: give one of its `posteriors`")
 
 
 def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
@@ -206,3 +251,14 @@ def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
         label=f"observed rates, {prob * 100:g}%",
         zorder=3,
     )
+
+
+def _at_all_thresholds(ax: Axes, losses: LossTable) -> None:
+    """The rates of every base if a run is taken for one with the example where its loss is at most a threshold."""
+    words = "one base at all thresholds"
+    for without, with_ in zip(losses.without, losses.with_, strict=True):
+        threshold = np.unique(np.concatenate([without, with_]))
+        called = [np.searchsorted(np.sort(side), threshold, side="right") / len(side) for side in (without, with_)]
+        x, y = np.append(0.0, called[0]), np.append(1.0, 1.0 - called[1])
+        ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6, label=words)
+        words = "_"  # once in the legend

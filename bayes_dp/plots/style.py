@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError
 from bayes_dp.results.posterior import Posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from bayes_dp.bayes.families.base import TradeOffFamily
 
 __all__ = [
     "BLUE",
@@ -27,16 +29,22 @@ __all__ = [
     "dressed",
     "explained",
     "explained_below",
+    "family_of",
     "known",
     "label",
     "logarithmic",
     "panels_of",
     "posterior_of",
+    "shortened",
+    "spread_out",
 ]
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
 CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
+_FAR = 50.0  # the ratio from which numbers are shown in logarithms
+_DEEPEST = 1e-5  # of the largest number, the left end of such an axis
+_LONGEST = 18  # letters of a name
 _COLUMN = 3.4  # inches, of a paper's column
 _LABELS = {"epsilon": "ε", "delta": "δ", "strength": "s", "tau": "τ", "rho": "ρ", "mu": "μ", "theta": "θ"}
 _AXIS_LABELS = {"strength": "attack strength s"}
@@ -58,6 +66,13 @@ def posterior_of(post: Any, name: str = "post") -> Posterior:
     if not isinstance(post, Posterior):
         raise InputError(f"{name} must be a posterior, as bayes_dp.estimate gives it, not {type(post).__name__}")
     return post
+
+
+def family_of(post: Posterior) -> TradeOffFamily | None:
+    """The family of trade-off functions that the posterior is of; None for one of (ε, δ)."""
+    from bayes_dp.bayes.levels.posterior import FamilyPosterior
+
+    return post.family if isinstance(post, FamilyPosterior) else None
 
 
 def axes_of(ax: Any, height: float = 2.6) -> Axes:
@@ -103,6 +118,22 @@ def logarithmic(ax: Axes) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
+
+
+def shortened(name: str) -> str:
+    """A name that has room beside an axis."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def spread_out(axis: Any, values: ArrayLike, most: float) -> tuple[float, float]:
+    """The ends of an axis for values up to `most`: from 0, or in logarithms where positive values differ by far."""
+    positive = np.asarray(values, float)
+    positive = positive[positive > 0]
+    if not len(positive) or positive.max() < _FAR * positive.min():
+        return 0.0, 1.05 * most or 1.0
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_formatter("{x:g}")
+    return float(max(0.5 * positive.min(), _DEEPEST * most)), 1.3 * most
 
 
 def explained(ax: Axes, place: Any = "upper right", **options: Any) -> None:

@@ -69,6 +69,23 @@ def forest() -> None:
     plots.forest(bdp.compare(bdp.datasets.strong_attacks(), DELTA))
 
 
+def family_boundary() -> None:
+    counts = bdp.datasets.strong_attacks()
+    plots.roc_plane(counts, post=bdp.estimate(counts, DELTA, family="gaussian"))
+
+
+def family_profile() -> None:
+    plots.epsilon_delta({"(ε, δ)": exact(), "Gaussian": bdp.estimate(COUNTS, family="gaussian")})
+
+
+def families() -> None:
+    plots.families(bdp.compare_families(COUNTS, DELTA))
+
+
+def records() -> None:
+    plots.records(bdp.records(bdp.estimate(COUNTS, DELTA, family="gaussian"), 1.0))
+
+
 def error_curves() -> None:
     path = Path(os.environ["BAYES_DP_DATA"]) / "mcmc_dp_est_losses.npz"
     curve = measure_fast(bdp.LossTable.from_npz(path, "A1"), np.arange(1, 100) / 100)
@@ -115,8 +132,9 @@ def widths() -> None:
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
-        region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, error_curves, trace,
-        rank, autocorrelation, ess, sbc_ranks, propensities, widths,
+        region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
+        family_profile, families, records, error_curves, trace, rank, autocorrelation, ess, sbc_ranks, propensities,
+        widths,
     )
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ from tests.contract.argument_calls import (
     posterior,
     run,
 )
-from tests.contract.argument_members import classes, members
+from tests.contract.argument_members import classes, families, members, of_records
 from tests.contract.argument_values import (
     CONFIDENCE,
     SEED,
@@ -915,6 +915,21 @@ call(
     {"curve": attacks.measure_fast(LOSSES, [0.1, 0.5])},
     curve=thing(attacks.measure_fast(LOSSES, [0.1, 0.5]), wrong=(COUNTS, None)),
     axes=AXES,
+)
+call(
+    "bayes_dp.plots.families",
+    plots.families,
+    {"found": Later(families)},
+    found=thing(Later(families), wrong=(COUNTS, None)),
+    ax=AXES,
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.records",
+    plots.records,
+    {"found": Later(of_records)},
+    found=thing(Later(of_records), wrong=(COUNTS, None)),
+    ax=AXES,
 )
 call(
     "bayes_dp.plots.forest",

@@ -119,7 +119,7 @@ def test_the_trade_off_band_of_a_posterior_of_delta(of_delta, ax):
         ({}, "there is nothing to draw"),
         ({"epsilon": 1.0}, "epsilon and delta need each other, but delta is missing"),
         ({"delta": 1.0}, "epsilon and delta need each other, but epsilon is missing"),
-        ({"attacks": [1, 2]}, "attacks must be ErrorCounts or a Curve, not list"),
+        ({"attacks": [1, 2]}, "attacks must be ErrorCounts, a Curve or a LossTable, not list"),
         ({"attacks": COUNTS, "prob": 1.0}, "prob must lie in"),
         ({"epsilon": -1.0, "delta": 0.1}, "epsilon must lie in"),
         ({"epsilon": 1.0, "delta": 0.1, "strength": 1.0}, "strength must lie in"),
@@ -131,3 +131,50 @@ def test_bad_input(ax, arguments, message):
         plots.roc_plane(ax=ax, **arguments)
     assert not ax.lines
     assert not ax.patches
+
+
+# Families -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def of_family():
+    return bdp.estimate(COUNTS, family="gaussian")
+
+
+def test_the_curve_of_a_family_is_its_members(of_family, ax):
+    plots.tradeoff(of_family, ax, prob=0.8)
+    low, middle, high = of_family.quantile([0.1, 0.5, 0.9], "mu")
+    line = named(ax)[f"median, μ = {middle:.3g}"]
+    x, y = line.get_data()
+    np.testing.assert_allclose(y, tradeoff.Gaussian(float(middle))(x), atol=1e-12)
+    edges = named(ax)["80% band"].get_paths()[0].vertices
+    inside = [0.1, 0.3]
+    for alpha in inside:
+        here = edges[np.isclose(edges[:, 0], alpha, atol=2e-3), 1]
+        wanted = sorted(float(tradeoff.Gaussian(float(mu))(alpha)) for mu in (low, high))
+        assert [here.min(), here.max()] == pytest.approx(wanted, abs=0.02)
+    assert ax.get_title() == "Trade-off function (gaussian)"
+
+
+def test_the_boundary_of_a_family_bends(of_family, ax):
+    plots.roc_plane(COUNTS, ax, post=of_family)
+    middle = float(of_family.quantile(0.5, "mu"))
+    x, y = named(ax)[f"boundary at the median, μ = {middle:.3g}"].get_data()
+    np.testing.assert_allclose(y, tradeoff.Gaussian(middle)(x), atol=1e-12)
+    assert ax.get_title() == "Attacks, and the posterior (gaussian)"
+
+
+def test_losses_at_all_thresholds(ax):
+    losses = bdp.LossTable([[3.0, 1.0, 3.0], [5.0, 5.0, 5.0]], [[1.0, 0.0], [5.0, 5.0]])
+    plots.roc_plane(losses, ax)
+    first, second = (line for line in ax.get_lines() if line.get_linewidth() == 0.6)
+    assert first.get_xydata().tolist() == [[0, 1], [0, 0.5], [1 / 3, 0], [1, 0]]
+    assert second.get_xydata().tolist() == [[0, 1], [1, 0]]
+    assert list(named(ax)).count("one base at all thresholds") == 1
+
+
+def test_an_average_of_families_has_no_one_curve(ax):
+    post = bdp.estimate(COUNTS[:1], 1e-3, family="average")
+    for draw in (lambda: plots.tradeoff(post, ax), lambda: plots.roc_plane(COUNTS, ax, post=post)):
+        with pytest.raises(InputError, match="post averages families"):
+            draw()

@@ -66,3 +66,45 @@ def test_results_that_cannot_be_asked(ax, of_delta):
     ):
         with pytest.raises(InputError, match=message):
             plots.epsilon_delta(given, ax, DELTAS)
+
+
+def test_several_beside_each_other(exact, ax):
+    gaussian = bdp.estimate(bdp.datasets.mnist_a4(), family="gaussian")
+    plots.epsilon_delta({"(ε, δ)": exact, "gaussian": gaussian}, ax, DELTAS)
+    first, second = ax.get_lines()[:2]
+    np.testing.assert_allclose(first.get_ydata(), [exact.epsilon_at(d).median for d in sorted(DELTAS)])
+    np.testing.assert_allclose(second.get_ydata(), [gaussian.epsilon_at(d).median for d in sorted(DELTAS)])
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words[:2] == ["(ε, δ)", "gaussian"]
+    assert len({(part.get_color(), part.get_linestyle(), part.get_marker()) for part in (first, second)}) == 2
+
+
+def test_below_the_rates_that_counts_resolve_epsilon_is_the_familys_word(ax):
+    post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), family="gaussian")
+    plots.epsilon_delta(post, ax, [1e-3, 1e-1])
+    assert list(ax.get_lines()[1].get_xdata()) == [post.resolved] * 2 == [0.03] * 2
+    assert "3/N: further left a family's word" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_what_differs_by_far_is_in_logarithms(ax):
+    little, much = (
+        bdp.estimate(bdp.ErrorCounts(*c), family="gaussian") for c in ((500, 1000, 498, 1000), (0, 99, 0, 99))
+    )
+    plots.epsilon_delta({"little": little, "much": much}, ax, DELTAS)
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylim()[0] < little.epsilon_at(1e-5).median
+    assert ax.get_ylim()[1] > much.epsilon_at(1e-5).interval()[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "given must have something to draw"),
+        ({"": 3}, "given must have names to show, not ''"),
+        ({3: 3}, "given must have names to show, not 3"),
+        ({"a": 3}, r"given\['a'\] must be a posterior, or what an audit returns, not int"),
+    ],
+)
+def test_several_that_cannot_be_drawn(ax, given, message):
+    with pytest.raises(InputError, match=message):
+        plots.epsilon_delta(given, ax, DELTAS)

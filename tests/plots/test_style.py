@@ -36,6 +36,10 @@ CALLS = {
         bdp.audits.clopper_pearson(COUNTS, 1e-3, confidence=0.9), ax
     ),
     "forest": lambda exact, sampled, ax: plots.forest(bdp.compare(COUNTS[:2], 1e-3, names=_BOUNDS), ax, truth=1.0),
+    "families": lambda exact, sampled, ax: plots.families(bdp.compare_families(COUNTS[:2], 1e-3), ax),
+    "records": lambda exact, sampled, ax: plots.records(
+        bdp.records(bdp.estimate(COUNTS, 1e-3, family="pure"), 2.5), ax
+    ),
     "error_curves": lambda exact, sampled, ax: plots.error_curves(measure_fast(LOSSES, np.arange(1, 50) / 50), ax),
     "trace": lambda exact, sampled, ax: plots.trace(sampled, ax),
     "rank": lambda exact, sampled, ax: plots.rank(sampled, ax),

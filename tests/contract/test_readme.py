@@ -63,8 +63,8 @@ def test_python(path: Path):
         compiled = compile("\n" * (line - 1) + code, str(path), "exec")  # so that a traceback shows the file's lines
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compiled, names)
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="module")

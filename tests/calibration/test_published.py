@@ -14,12 +14,16 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bayes_dp as bdp
+from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
+from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.results.interop import ess
 from tests.bayes.mhaar.test_agreement import BUNDLED, disagreement
+from tests.cubature import log_marginal
 
 NAMES = ("A1", "A2", "A3_sigma0.1", "A4_sigma0.1", "A4_sigma0.05", "A4_sigma0.01")
 FOLDER = os.environ.get("BAYES_DP_DATA")
@@ -40,6 +44,16 @@ def both(name, likelihood):
     return found
 
 
+def log_posterior(name, epsilon, strength, tau, rho):
+    """Of all parameters under the bivariate normal law, by cubature and up to a constant."""
+    counts = published(name)
+    columns = counts.false_positives, counts.negatives, counts.false_negatives, counts.positives
+    bases = (Counts(*(np.array([float(value)]) for value in base)) for base in zip(*columns, strict=True))
+    values = [log_marginal(BIVARIATE_NORMAL, base, epsilon, 1e-3, strength, shared=(tau, rho)) for base in bases]
+    width = 2 * float(BIVARIATE_NORMAL.rho_limit(Counts.of(counts), tau))  # of the prior of ρ given τ, which is uniform
+    return float(np.sum(values)) - epsilon**2 / 20 - tau**2 / (2 * 0.01**2) - np.log(width)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
 @pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law, see docs/method.md
@@ -50,6 +64,17 @@ def test_nuts_and_mhaar_agree(name, likelihood):
     assert disagreement(mhaar, nuts) < 4
     assert max(nuts.diagnostics["rhat"].values()) < 1.02
     assert nuts.diagnostics["divergences"] <= (40 if likelihood == "bivariate_normal" else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
+def test_the_bivariate_normal_law_has_a_second_mode_at_epsilon_zero():
+    """A chain that starts there stays there: on the way to the other mode the density falls by more than 9 nats."""
+    usual, zero = (1.45, 0.07, 0.0076, 0.0025), (0.0008, 0.5, 0.0244, 0.0287)
+    ways = (0.15, *zero[1:]), (0.15, 0.2, 0.0127, 0.01), (0.3, 0.3, 0.02, 0.012)
+    heights = [log_posterior("A4_sigma0.1", *place) for place in (usual, zero)]
+    assert abs(heights[0] - heights[1]) < 1
+    assert all(log_posterior("A4_sigma0.1", *place) < min(heights) - 9 for place in ways)
 
 
 @pytest.mark.slow

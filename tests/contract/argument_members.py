@@ -396,6 +396,8 @@ for _name, _base, _arguments in (
     ("high_end", {}, {"prob": PROB}),
 ):
     call(f"{AVERAGE}.{_name}", Method(average, _name), _base, **_arguments)
+ONE = {"parameter": Values((None, "epsilon"), ("", "delta", "strength", 3, True, ["epsilon"], THING))}
+call(f"{AVERAGE}.pdf", Method(average, "pdf"), {"value": 1.0}, **POINTS | ONE)
 for _name in ("gaussian", "high_end", "shown"):
     call(f"{BESIDE}.{_name}", Method(posterior, _name), {}, prob=PROB)
 

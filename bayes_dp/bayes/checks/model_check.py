@@ -182,7 +182,7 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
     rng = np.random.default_rng([seed, 2])
     counts, columns = question.counts, Counts.of(question.counts)
     if isinstance(posterior, FamilyPosterior):
-        pointwise = posterior.pointwise(draws)
+        pointwise = posterior._pointwise(draws)
     else:
         pointwise = log_likelihood(question, draws, seed)
     log_weights, pareto_k = psis(-pointwise.T)

@@ -240,7 +240,7 @@ class FamilyPosterior(Posterior):
         return alpha.reshape(levels.shape), beta.reshape(levels.shape)
 
     @underflow_is_zero
-    def pointwise(self, draws: Mapping[str, Floats]) -> Floats:
+    def _pointwise(self, draws: Mapping[str, Floats]) -> Floats:
         """log p(X_i, Y_i | draw) of every base, its level integrated out, (size, n)."""
         theta = draws[self._own]
         constant = np.log1p(self.counts.negatives) + np.log1p(self.counts.positives)

@@ -44,7 +44,8 @@ class CountLevels:
 
     def __init__(self, counts: ErrorCounts, family: TradeOffFamily) -> None:
         columns = np.stack([counts.false_positives, counts.negatives, counts.false_negatives, counts.positives])
-        distinct, self.base, self.times = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
+        distinct, inverse, self.times = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
+        self.base = inverse.ravel()  # NumPy 2.0 gives it an axis more
         x, n0, y, n1 = distinct.astype(float)
         self.family = family
         self.owner = np.repeat(np.arange(len(x)), 2)

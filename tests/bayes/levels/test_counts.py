@@ -169,3 +169,20 @@ def test_draws_of_rates_lie_on_the_boundary_of_their_level(family):
     density = stats.beta(31, 71).pdf(grid) * stats.beta(31, 71).pdf(np.exp(log_beta)) * np.exp(rate)
     cdf = np.cumsum(density) / density.sum()
     assert stats.kstest(mine, lambda x: np.interp(x, grid, cdf)).pvalue > 1e-3
+
+
+def test_draws_of_rates_reach_into_the_tails():
+    law = CountLevels(bdp.ErrorCounts(30, 100, 30, 100), GAUSSIAN)
+    alpha, _ = law.draw_rates(np.zeros(20_000, int), np.full(20_000, 0.5), np.random.default_rng(0))
+    grid = np.linspace(1e-6, 1 - 1e-6, 20_001)
+    log_beta, _, rate = GAUSSIAN.curve(np.log(grid), np.log1p(-grid), np.array(0.5))
+    density = stats.beta(31, 71).pdf(grid) * stats.beta(31, 71).pdf(np.exp(log_beta)) * np.exp(rate)
+    low, high = np.interp([0.001, 0.999], np.cumsum(density) / density.sum(), grid)
+    assert ((alpha < low) | (alpha > high)).mean() == pytest.approx(0.002, abs=0.0013)
+
+
+def test_draws_of_rates_in_pieces_belong_to_their_rows(monkeypatch):
+    law = CountLevels(bdp.ErrorCounts([10, 70], [100, 100], [70, 10], [100, 100]), GAUSSIAN)
+    monkeypatch.setattr("bayes_dp.bayes.levels.counts._CHUNK", 33 * 50)
+    alpha, _ = law.draw_rates(np.repeat([0, 2], 100), np.full(200, 0.75), np.random.default_rng(0))
+    assert alpha[:100].max() < 0.4 < alpha[100:].min()

@@ -117,7 +117,7 @@ def test_long_tables_are_cut_in_text_only():
 
 def test_the_file_for_spreadsheets(post, tmp_path):
     found = bdp.records(post, 2.0)
-    frame = pd.read_csv(io.StringIO(found.csv()))
+    frame = pd.read_csv(io.StringIO(found.csv()), float_precision="round_trip")
     pd.testing.assert_frame_equal(frame, found.to_frame(), check_exact=True)
     found.to_csv(tmp_path / "records.csv")
     assert (tmp_path / "records.csv").read_text() == found.csv()

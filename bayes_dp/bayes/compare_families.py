@@ -1,4 +1,8 @@
-"""Which family of trade-off functions do the counts favour? The evidences of several, with the same prior beliefs."""
+"""Which family of trade-off functions do the counts favour? The evidences of several, with the same prior beliefs.
+
+The evidence of a family is Z = ∫ Π_i L_i(θ, s) p(θ) p(s) dθ ds, the probability of the counts under it. Its weight
+among the families is Z / Σ Z.
+"""
 
 from __future__ import annotations
 

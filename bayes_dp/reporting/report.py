@@ -51,7 +51,7 @@ class Report(Result):
     >>> page.posterior
     <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586; if Gaussian, 7.601 to 31.29>
     >>> page.to_dict()["in_short"][0]
-    'With 90% probability, ε is between 1.84 and 5.59, at δ = 0.001. Values above and below 2.71 are ...
+    'With 90% probability, ε is between 1.84 and 5.59, at δ = 0.001; were the noise Gaussian, between 7.6 and 31.3. ...
     """
 
     format = "bayes-dp/report/1"

@@ -94,7 +94,11 @@ def test_what_was_asked_before_is_not_computed_again(counts):
 
 def test_the_text_says_these_numbers(hostile, counts):
     low, high = hostile.posterior.interval(0.9)
-    assert lead(hostile).startswith(f"With 90% probability, ε is between {low:.3g} and {high:.3g}, at δ = 0.001.")
+    first, last = hostile.posterior.gaussian(0.9)
+    assert lead(hostile).startswith(
+        f"With 90% probability, ε is between {low:.3g} and {high:.3g}, at δ = 0.001; were the noise Gaussian, between"
+        f" {first:.3g} and {last:.3g}."
+    )
     bound = bdp.audits.clopper_pearson(counts, 1e-3, confidence=0.95).value
     assert f"rule out an ε below {bound:.3g} with confidence 95% (clopper-pearson)" in points(hostile)
     assert f"That an ε between {bound:.3g} and {low:.3g} is improbable holds only under" in points(hostile)

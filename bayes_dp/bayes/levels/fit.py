@@ -147,6 +147,7 @@ class Fit:
         base = self.grid.marginals[self._name]
         coordinate = Mapped(self._coordinate, self.theta, *([] if function is None else [function]))
         at, weight = base.density_u.nodes()
+        weight = np.maximum(weight, 0.0) / np.maximum(weight, 0.0).sum()  # a polynomial may dip below 0 in the tails
         knots = np.unique(at)
         knots = knots[np.unique(np.linspace(0, len(knots) - 1, _KNOTS).astype(int))]
         with np.errstate(over="ignore"):  # far beyond the posterior, where the nodes have no weight

@@ -1175,7 +1175,7 @@ def test_every_public_callable_and_every_argument_is_in_the_table():
 
 def arrays_of(entry: Call) -> list[str]:
     """The arguments that broadcast with each other: those of a function of the geometry that take arrays."""
-    if getattr(entry.function, "__module__", None) not in ("bayes_dp.region", "bayes_dp.tradeoff"):
+    if not (getattr(entry.function, "__module__", None) or "").startswith(("bayes_dp.region", "bayes_dp.tradeoff")):
         return []
     return [
         argument

@@ -30,9 +30,9 @@ from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.propensity import Falsification, Propensity, bootstrap, falsify, fit, known
-from bayes_dp.propensity.cross_fitting import one_thread
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.support.arrays import Bools, Floats, Ints
+from bayes_dp.support.workers import one_thread
 
 __all__ = ["Digits", "Outcome", "audit", "digits", "features", "interval", "main", "scores"]
 

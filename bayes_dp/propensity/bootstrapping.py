@@ -47,7 +47,7 @@ from bayes_dp.checks import InputError, is_one_of, is_whole, one_number, seed_of
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.propensity.checkpoint import Checkpoint
-from bayes_dp.propensity.cross_fitting import EDGE, one_thread
+from bayes_dp.propensity.cross_fitting import EDGE
 from bayes_dp.propensity.linear import Linear, linear
 from bayes_dp.propensity.region import Regression, regression
 from bayes_dp.propensity.result import Origin, Propensity
@@ -56,7 +56,7 @@ from bayes_dp.results.bound import LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.progress import bar, check_shown
-from bayes_dp.support.workers import check_jobs, pool
+from bayes_dp.support.workers import check_jobs, one_thread, pool
 from bayes_dp.tradeoff import Gaussian
 
 __all__ = ["bootstrap"]

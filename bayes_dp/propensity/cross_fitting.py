@@ -32,7 +32,6 @@ __all__ = [
     "Logistic",
     "Task",
     "classifier",
-    "one_thread",
     "standardised",
     "task",
     "with_states",
@@ -108,13 +107,6 @@ class Fitted:
 
     values: Floats
     complaints: Counter[str]
-
-
-def one_thread() -> Any:
-    """Sums in one order, whatever the number of cores; and jobs that do not fight for them."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
-
-    return threadpool_limits(limits=1)
 
 
 def standardised(features: Floats) -> Floats:

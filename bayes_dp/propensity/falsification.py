@@ -59,12 +59,13 @@ from bayes_dp.data.json_text import (
     finite,
     one_of,
 )
-from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, one_thread, task
+from bayes_dp.propensity.cross_fitting import Classifier, Task, classifier, task
 from bayes_dp.propensity.features import as_features
 from bayes_dp.results.base import Saved
 from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.text import Line, Part, Rows
+from bayes_dp.support.workers import one_thread
 
 if TYPE_CHECKING:
     from bayes_dp.propensity.result import Propensity

@@ -23,7 +23,6 @@ from bayes_dp.propensity.cross_fitting import (
     Task,
     classifier,
     keeps_a_fit,
-    one_thread,
     task,
 )
 from bayes_dp.propensity.diagnostics import area_under_curve, diagnose
@@ -31,6 +30,7 @@ from bayes_dp.propensity.features import Features, as_features, memberships, uni
 from bayes_dp.propensity.result import Origin, Propensity
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.support.workers import one_thread
 
 __all__ = ["fit", "known"]
 

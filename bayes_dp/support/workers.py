@@ -19,7 +19,7 @@ from typing import Any
 from bayes_dp.checks import InputError, is_whole, show
 from bayes_dp.support.forks import forked_after_jax
 
-__all__ = ["check_jobs", "end_with", "jax_must_run", "pool"]
+__all__ = ["check_jobs", "end_with", "jax_must_run", "one_thread", "pool"]
 
 _SECONDS = 1.0
 
@@ -42,6 +42,13 @@ def pool(n_jobs: int | None, return_as: str = "list", **options: Any) -> Any:
     if type(backend) in own and "initializer" not in backend.backend_kwargs:
         options |= {"initializer": end_with, "initargs": (os.getpid(),)}
     return Parallel(n_jobs=n_jobs, return_as=return_as, **options)
+
+
+def one_thread() -> Any:
+    """Sums in one order, whatever the number of cores; and jobs that do not fight for them."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+
+    return threadpool_limits(limits=1)
 
 
 def end_with(parent: int) -> None:

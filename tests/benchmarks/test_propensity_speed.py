@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from bayes_dp.attacks.scores import Bonferroni
 from bayes_dp.propensity import bootstrap, falsify, fit
-from bayes_dp.propensity.cross_fitting import Classifier, one_thread
+from bayes_dp.propensity.cross_fitting import Classifier
+from bayes_dp.support.workers import one_thread
 
 NUMBERS = Bonferroni([25, 50, 100, 200, 500, 1000])  # the abstentions of the Zero-Run paper
 

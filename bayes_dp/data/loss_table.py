@@ -7,7 +7,6 @@ import io
 import math
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.checks import InputError, one_number, seed_of, show
-from bayes_dp.data.files import MAX_BYTES, Source, printable, write_bytes_atomically
+from bayes_dp.data.files import MAX_BYTES, Source, write_bytes_atomically
 from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.layout import MEMBER_CELLS, MEMBER_HEADINGS, CellKind, Layout, real_number
-from bayes_dp.data.npy import MAGIC, npy_header
+from bayes_dp.data.npz import npz_arrays
 from bayes_dp.data.parsing import csv_table, file_table, frame_table
 from bayes_dp.data.table import Table, chosen_rows, labels
 from bayes_dp.support.arrays import Bools, Floats, Indices
@@ -246,47 +245,9 @@ def _numeric(value: Any, name: str) -> Floats:
 
 def _archive(source: Any, name: str | None) -> tuple[str, dict[str, tuple[str, NDArray[Any]]]]:
     """The name of an NPZ file, and its key and array for each of "without", "with_" and, if it is there, "base"."""
-    is_path = isinstance(source, str | os.PathLike)
-    if not is_path and not hasattr(source, "read"):
-        raise InputError(f"a path or an open file is needed, not {type(source).__name__}")
     if name is not None and not isinstance(name, str):
         raise InputError(f"name must be a text such as 'A1', not {show(name)}")
-    file = printable(source if is_path else getattr(source, "name", None))
-    with ExitStack() as opened:
-        try:
-            content = opened.enter_context(open(source, "rb")) if is_path else source
-            place = content.tell()
-            if content.read(len(MAGIC)) == MAGIC:
-                raise InputError(f"{file} holds one array; an NPZ file with the arrays without and with is needed")
-            content.seek(place)
-            archive = np.load(content, allow_pickle=False)
-        except InputError:
-            raise
-        except OSError as error:
-            raise InputError(f"{file} cannot be read: {(error.strerror or 'it is not an NPZ file').lower()}") from error
-        except Exception as error:  # whatever the bytes may be
-            raise InputError(f"{file} is not an NPZ file, as numpy.savez writes it") from error
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise InputError(f"{file} is not an NPZ file, as numpy.savez writes it")
-        return file, _arrays(file, opened.enter_context(archive), name)
-
-
-def _arrays(file: str, archive: Any, name: str | None) -> dict[str, tuple[str, NDArray[Any]]]:
-    chosen = _keys(file, archive.files, name)
-    contents = {each.filename.removesuffix(".npy"): each for each in archive.zip.infolist()}
-    if sum(contents[key].file_size for key in chosen.values()) > _MOST:
-        raise InputError(f"{file} has more than {_MOST // 1_000_000} MB of losses, the most that is read")
-    arrays = {}
-    for field, key in chosen.items():
-        try:
-            with archive.zip.open(contents[key]) as content:
-                size = npy_header(content)[-1]
-                if size != contents[key].file_size - content.tell():
-                    raise ValueError("the header does not say what follows")
-            arrays[field] = key, archive[key]
-        except Exception as error:  # pickled objects, a damaged file, more than fits into the memory
-            raise InputError(f"{file}: {key} cannot be read as a plain array of numbers or texts") from error
-    return arrays
+    return npz_arrays(source, lambda file, keys: _keys(file, keys, name), "without and with", "losses", _MOST)
 
 
 def _keys(file: str, keys: Sequence[str], name: str | None) -> dict[str, str]:

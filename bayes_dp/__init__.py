@@ -26,6 +26,7 @@ _HOMES = {
     "GuessTable": "data.guess_table",
     "Guesses": "data.guesses",
     "LossTable": "data.loss_table",
+    "ScoreMatrix": "attacks.score_matrix",
     "LowerBound": "results.bound",
     "CredibleInterval": "results.bound",
     "Estimate": "results.bound",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import propensity as propensity
     from bayes_dp import region as region
     from bayes_dp import tradeoff as tradeoff
+    from bayes_dp.attacks.score_matrix import ScoreMatrix as ScoreMatrix
     from bayes_dp.bayes.checks.compare import LikelihoodComparison as LikelihoodComparison
     from bayes_dp.bayes.checks.compare import compare_likelihoods as compare_likelihoods
     from bayes_dp.bayes.checks.model_check import ModelCheck as ModelCheck

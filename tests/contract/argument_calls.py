@@ -27,6 +27,14 @@ MEMBER = np.arange(60) % 2 == 0
 SCORES = bdp.GuessTable(MEMBER + RNG.normal(size=60), MEMBER)
 WITH_PROPENSITIES = bdp.GuessTable(SCORES.score, MEMBER, 0.5)
 LOSSES, SHADOWS = (bdp.LossTable(RNG.gamma(1, 1, (3, 12)), RNG.gamma(0.5, 0.5, (3, 12))) for _ in range(2))
+MATRIX = bdp.ScoreMatrix(
+    np.arange(6)[:, None] % 2 == np.arange(8) % 2,
+    log_odds=np.random.default_rng(1).normal(size=(6, 8)),
+    population=np.random.default_rng(2).normal(size=(6, 5)),
+    gradient_norm=np.ones((6, 8)),
+    features=np.ones((8, 2)),
+    population_features=np.ones((5, 2)),
+)
 FEATURES = RNG.normal(size=(60, 2))
 GAUSSIAN = tradeoff.Gaussian(1.0)
 LOGISTIC = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))

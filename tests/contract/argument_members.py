@@ -24,6 +24,7 @@ import pandas as pd
 
 import bayes_dp as bdp
 from bayes_dp import attacks, audits, propensity
+from bayes_dp.attacks.references.registry import INDEX
 from bayes_dp.bayes.grouped import GroupedPosterior
 from bayes_dp.bayes.mhaar.posterior import MhaarPosterior
 from bayes_dp.bayes.nuts.posterior import NutsPosterior
@@ -33,6 +34,7 @@ from tests.contract.argument_calls import (
     COUNTS,
     LOGISTIC,
     LOSSES,
+    MATRIX,
     MEMBER,
     PLAN,
     SCORES,
@@ -222,6 +224,31 @@ call("bayes_dp.GuessTable.from_json", bdp.GuessTable.from_json, {}, source=sourc
 call("bayes_dp.GuessTable.read", bdp.GuessTable.read, {}, path=source(SCORES_CSV, opened=False))
 saving("bayes_dp.GuessTable", lambda: SCORES, "to_csv")
 saving("bayes_dp.LossTable", lambda: LOSSES, "to_npz")
+saving("bayes_dp.ScoreMatrix", lambda: MATRIX, "to_npz")
+MATRIX.to_npz(FOLDER / "matrix.npz")
+call(
+    "bayes_dp.ScoreMatrix.from_npz",
+    bdp.ScoreMatrix.from_npz,
+    {},
+    source=source(FOLDER / "matrix.npz", opened=False),
+)
+call(
+    "bayes_dp.ScoreMatrix.from_frame",
+    bdp.ScoreMatrix.from_frame,
+    {},
+    frame=Values((MATRIX.to_frame(),), NO_FRAME, ("data frame", "the columns")),
+)
+call(
+    "bayes_dp.ScoreMatrix.attack",
+    MATRIX.attack,
+    {},
+    name=besides(one_of(*INDEX, optional=True), bad=(), names=("attack",)),
+    target=whole(0, 5),
+    references=Values(
+        (None, [1], (1, 2), np.array([1, 2, 3])),
+        ([0], [1, 1], [6], [-1], [1.5], 1, "12", True, [[1]], [None], THING, math.nan, {}),
+    ),
+)
 LOSSES.to_npz(FOLDER / "losses.npz")
 for _name, _argument in (("from_npz", "source"), ("read", "path")):
     call(

@@ -33,6 +33,7 @@ from tests.contract.argument_calls import (
     GUESSES,
     LOGISTIC,
     LOSSES,
+    MATRIX,
     MEMBER,
     ONE,
     ONE_RUN,
@@ -269,6 +270,115 @@ call(
     without=LOSS,
     with_=LOSS,
     base=Values((None, list("abc")), (["a"], "abc", [1.5] * 3, 3, THING)),
+)
+CELLS_OF_MATRIX = Values(
+    (MATRIX.statistic, MATRIX.statistic.tolist(), pd.DataFrame(MATRIX.statistic), MATRIX.statistic.astype("f4")),
+    (
+        MATRIX.statistic[:5],
+        MATRIX.statistic[:, :7],
+        MATRIX.statistic[0],
+        np.full((6, 8), math.nan),
+        np.full((6, 8), math.inf),
+        np.full((6, 8), 1e101),
+        np.ones((6, 8, 2)),
+        np.ma.masked_array(np.ones((6, 8)), np.eye(6, 8, dtype=bool)),
+        [["a"] * 8] * 6,
+        [],
+        [[1.0], [1.0, 2.0]],
+        3,
+        True,
+        THING,
+    ),
+    ("one of",),
+)
+LOGITS, OF_MATRIX = RNG.normal(size=(6, 8, 3)), {"member": MATRIX.member}
+MATRICES = {  # a statistic, and what it takes
+    "losses": (
+        np.ones((6, 8)),
+        Values((np.zeros((6, 8)), np.full((6, 8), 1e100)), (*CELLS_OF_MATRIX.bad, -np.ones((6, 8))), ("one of",)),
+    ),
+    "log_odds": (MATRIX.statistic, CELLS_OF_MATRIX),
+    "scores": (MATRIX.statistic, CELLS_OF_MATRIX),
+}
+MEMBERS = Values(
+    (MATRIX.member, MATRIX.member.tolist(), MATRIX.member == 1, pd.DataFrame(MATRIX.member == 1), MATRIX.member * 1.0),
+    (
+        MATRIX.member[:5],
+        MATRIX.member[0],
+        MATRIX.member * 2,
+        None,
+        3,
+        True,
+        "in",
+        [],
+        [["in"] * 8] * 6,
+        THING,
+        [[1], []],
+    ),
+    ("model",),
+)
+NAMES_OF_MATRIX = {
+    "example": Values((None, list("abcdefgh"), range(8)), (["a"], "abcdefgh", [1.5] * 8, 3, THING)),
+    "model": Values((None, list("abcdef")), (["a"], "abcdef", [1.5] * 6, 3, THING)),
+    "gradient_norm": Values(
+        (None, np.ones((6, 8)), np.full((6, 8), math.nan)),
+        (-np.ones((6, 8)), np.ones((6, 7)), np.full((6, 8), math.inf), 3, "a", True, THING, np.ones((6, 8, 2))),
+    ),
+}
+for _name, (_values, _taken) in MATRICES.items():
+    call(
+        f"bayes_dp.ScoreMatrix of {_name}",
+        bdp.ScoreMatrix,
+        OF_MATRIX | {_name: _values},
+        **{_name: _taken},
+        population=Values(
+            (None, np.ones((6, 3))),
+            (np.ones((5, 3)), np.ones(6), np.full((6, 3), math.nan), np.ones((6, 0)), 3, "a", True, THING),
+        ),
+    )
+call(
+    "bayes_dp.ScoreMatrix",
+    bdp.ScoreMatrix,
+    OF_MATRIX | {"logits": LOGITS, "labels": np.arange(8) % 3},
+    member=MEMBERS,
+    logits=Values(
+        (LOGITS, LOGITS.astype("f4"), LOGITS.tolist()), (LOGITS[:5], LOGITS * math.inf, 3, "a", THING), ("one",)
+    ),
+    labels=Values(
+        (np.arange(8) % 3, [0] * 8, [2.0] * 8),
+        ([3] * 8, [-1] * 8, [0.5] * 8, [0] * 7, [math.nan] * 8, None, 0, "a", True, THING, [[0] * 8]),
+    ),
+    population=Values((None,), (LOGITS, LOGITS[..., :2], np.ones((6, 8)), 3, "a", True, THING), ("population_labels",)),
+    population_labels=Values((None,), ([0] * 8, 3, "a", True, THING), ("population",)),
+    features=Values((None,), (np.ones((8, 2)), 3, "a", THING), ("population_features",)),
+    population_features=Values((None,), (np.ones((8, 2)), 3, "a", THING), ("features",)),
+    **NAMES_OF_MATRIX,
+)
+call(
+    "bayes_dp.ScoreMatrix of probabilities with a population",
+    bdp.ScoreMatrix,
+    OF_MATRIX
+    | {
+        "probabilities": np.full((6, 8, 2), 0.5),
+        "labels": [0, 1] * 4,
+        "population": np.full((6, 3, 2), 0.5),
+        "population_labels": [0, 1, 1],
+        "features": np.ones((8, 2)),
+        "population_features": np.ones((3, 2)),
+    },
+    probabilities=Values(
+        (np.full((6, 8, 2), 0.5), np.full((6, 8, 2), 0.5, dtype="f2")),
+        (np.full((6, 8, 2), 0.6), np.full((6, 8, 2), math.nan), np.full((6, 8, 2), [-0.5, 1.5]), 3, "a", THING, None),
+        ("one of",),
+    ),
+    population=Values(
+        (np.full((6, 3, 2), 0.5),), (np.full((6, 3, 2), 0.6), np.full((5, 3, 2), 0.5), np.ones((6, 3)), 3, "a", THING)
+    ),
+    population_labels=Values(([0, 1, 1],), ([0, 1, 2], [0, 1], None, 3, "a", True, THING)),
+    features=Values(
+        (np.ones((8, 3))[:, :2], FEATURES[:8]), (np.ones((8, 3)), np.ones((7, 2)), np.full((8, 2), math.nan))
+    ),
+    population_features=Values((FEATURES[:3],), (np.ones((3, 3)), np.ones((2, 2)), np.full((3, 2), math.inf), None)),
 )
 call(
     "bayes_dp.LossTable.split",
@@ -1145,6 +1255,7 @@ ELSEWHERE = {  # arguments of whatever is called, which another test has
     "bayes_dp.ErrorCounts.from_rates": {"others"},
     "bayes_dp.ErrorCounts.from_confusion": {"others"},
     "bayes_dp.ErrorCounts.concat": {"others"},
+    "bayes_dp.ScoreMatrix.attack": {"settings"},
 }
 
 
@@ -1230,7 +1341,7 @@ def test_arrays_that_do_not_fit_each_other(name: str):
             entry.function(**entry.base | arguments)
 
 
-STRICT = ("ErrorCounts", "GuessTable", "LossTable", "Guesses", "attacks", "region", "tradeoff")
+STRICT = ("ErrorCounts", "GuessTable", "LossTable", "ScoreMatrix", "Guesses", "attacks", "region", "tradeoff")
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name.split(".")[1] in STRICT])

@@ -1,0 +1,1 @@
+"""Scores of one model's examples from what it and reference models give to them: one attack a file."""

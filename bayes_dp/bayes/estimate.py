@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Set
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from bayes_dp.attacks.adversary import call_members
 from bayes_dp.bayes.compare_families import compare_families
 from bayes_dp.bayes.exact.posterior import exact
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.registry import family_of
 from bayes_dp.bayes.levels.posterior import posterior_of_family
+from bayes_dp.bayes.levels.shifted import ShiftedPosterior, estimate_shifted
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, seed_of, show
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.posterior import Posterior
 
 __all__ = ["Estimates", "estimate"]
+
+Answer = TypeVar("Answer", bound=Posterior)
 
 
 def estimate(
@@ -161,7 +166,7 @@ class Estimates:
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Any, ...], tuple[Posterior, Mapping[str, Any]]] = {}
+        self._found: dict[tuple[Any, ...], tuple[Any, Mapping[str, Any]]] = {}
 
     def __call__(self, counts: ErrorCounts, delta: float, **options: Any) -> Posterior:
         """The posterior that `estimate` gives."""
@@ -172,11 +177,19 @@ class Estimates:
         named["likelihood"] = law = likelihood_of(named["likelihood"])
         if law.closed_form and named["method"] in (None, "exact") and named["groups"] is None:
             named |= {"method": "exact", "seed": 0}  # the default by another name, and a seed without use
+        return self._once(named, lambda: estimate(counts, delta, **options))
+
+    def shifted(self, scores: GuessTable, made: int, delta: float, **options: Any) -> ShiftedPosterior:
+        """The posterior that `estimate_shifted` gives of so many guesses."""
+        named = {"scores": scores, "made": made, "delta": delta} | options
+        return self._once(named, lambda: estimate_shifted(call_members(scores, made), delta, **options))
+
+    def _once(self, named: Mapping[str, Any], ask: Callable[[], Answer]) -> Answer:
         question = tuple((name, *_identity(value)) for name, value in sorted(named.items()))
         if question not in self._found:
-            # What was asked is kept too, for no other object to get its place in memory.
-            self._found[question] = estimate(counts, delta, **options), asked.arguments
-        return self._found[question][0]
+            self._found[question] = ask(), named  # kept too, for no other object to get its place in memory
+        found: Answer = self._found[question][0]
+        return found
 
 
 def _identity(value: Any) -> tuple[type, Any]:

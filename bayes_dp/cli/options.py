@@ -427,8 +427,8 @@ ScoresToo = Annotated[
     str | None,
     text(
         "FILE",
-        "For zero-run bounds: the attack's scores of the same examples, with a column propensity; as for bayes-dp audit"
-        " zero-run.",
+        "For zero-run bounds and the posterior under shift: the attack's scores of the same examples, with a column"
+        " propensity; as for bayes-dp audit zero-run.",
         "--scores",
         panel=EXPERT,
     ),

@@ -3,6 +3,9 @@
 The audits of `audits/registry.py` are methods of the table, and so is what users `register`, with the designs that it
 is valid for. Where a method does not apply, the table says why. Posteriors are given by their equal-tailed interval of
 probability 2·confidence − 1, so that their lower ends and the one-sided bounds are missed with the same probability.
+
+Where scores with propensities are given, the posteriors of error counts, which take members and non-members for alike,
+give way to the one of guesses under shift: of as many guesses as the counts hold, and with the shift taken off.
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ from bayes_dp.audits.base import Finding as Bound
 from bayes_dp.audits.base import Inputs, Scope
 from bayes_dp.audits.registry import audits
 from bayes_dp.bayes.estimate import Estimates
+from bayes_dp.bayes.levels.beside import BesideGaussian
+from bayes_dp.bayes.levels.posterior import FamilyPosterior
+from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number, show, truth
 from bayes_dp.comparison.contradictions import reconciled
@@ -99,18 +105,20 @@ def compare(
     delta, confidence : of all bounds; the confidence is above 1/2.
     overlap : for zero-run bounds: each example is a member with a probability between this and one minus this.
     baseline : for PANORAMIA: the counts of decisions made without the model, where the non-members are generated.
-    scores : for zero-run bounds: the attack's scores of the examples behind the counts, with propensities.
+    scores : for zero-run bounds and the posterior under shift: the attack's scores of the examples behind the counts,
+        with propensities. That posterior is of as many guesses as the counts hold, see `estimate_shifted`.
     prior_epsilon, prior_strength : of the posterior, see `estimate`.
     posteriors : further rows by name: posteriors of ε at `delta` from the same counts, such as those of `estimate` with
-        another likelihood, method or treatment of groups.
+        another likelihood, method or treatment of groups; or of guesses by `scores`, such as those of
+        `estimate_shifted` with draws of the propensities.
     per_base : whether there are rows for each base too.
     names : the methods wanted, all by default.
-    limit, control : a limit of ε to be judged by the posterior, or by the first of `posteriors` if there are any, and
-        the positive control, see `gate`.
+    limit, control : a limit of ε to be judged by the posterior, or by the first of `posteriors` from counts if there
+        are any, and the positive control, see `gate`.
 
     >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
     >>> table = bdp.compare(counts, 1e-3)
-    >>> for row in table.rows[:6]:
+    >>> for row in [row for row in table.rows if row.kind != "refused"][:6]:
     ...     print(f"{row.method:18} {row.kind:12} {row.lower:.3f}")
     posterior          posterior    1.842
     posterior-tight    posterior    1.622
@@ -149,7 +157,8 @@ def compare(
     found = tabulate(counts, inputs, posteriors=given, wanted=wanted, per_base=per_base)
     if limit is None:
         return found
-    judged = next(iter(given.values())) if given else _posterior("free")(counts, inputs)
+    of_counts = (post for post in given.values() if not isinstance(post, ShiftedPosterior))
+    judged = next(of_counts, None) or _posterior("free")(counts, inputs)
     others = [method for name, method in _REGISTRY.items() if not name.startswith("posterior") and method not in wanted]
     more = tuple(row for method in others for row in _rows(method, counts, inputs, False))
     bounds = replace(found, rows=(*found.rows, *more)).bounds()
@@ -169,7 +178,8 @@ def tabulate(
     rows: list[ComparisonRow] = []
     for method in _wanted(None) if wanted is None else wanted:
         rows += _rows(method, counts, inputs, per_base)
-    rows += [_row(name, _ALL, post, inputs) for name, post in posteriors.items()]
+    for name, post in posteriors.items():
+        rows += _found(name, _ALL, post, inputs)
     return Comparison(
         rows=reconciled(rows),
         delta=inputs.delta,
@@ -200,8 +210,16 @@ def _check_posterior(name: str, post: Posterior, counts: ErrorCounts, inputs: Me
         raise InputError(
             f"posteriors[{show(name)}] is of {post.parameter} at {known}, not of epsilon at {inputs.delta:g}"
         )
-    if post.provenance.digest != counts.digest():
+    if isinstance(post, ShiftedPosterior):
+        if inputs.scores is None or not _same_examples(post.question.guesses.table, inputs.scores):
+            raise InputError(f"posteriors[{show(name)}] is of guesses of other examples than those of scores")
+    elif post.provenance.digest != counts.digest():
         raise InputError(f"posteriors[{show(name)}] is that of other counts")
+
+
+def _same_examples(one: GuessTable, other: GuessTable) -> bool:
+    """Whether they are the same but for the scores, of which guesses make their own."""
+    return len(one) == len(other) and one.rescored(other.score) == other
 
 
 def _rows(method: Method, counts: ErrorCounts, inputs: MethodInputs, per_base: bool) -> list[ComparisonRow]:
@@ -218,14 +236,50 @@ def _rows(method: Method, counts: ErrorCounts, inputs: MethodInputs, per_base: b
     rows = []
     for base, part in parts:
         reason = method.refuse(part, inputs)
-        rows.append(
-            _refused(method, base, reason) if reason else _row(method.name, base, method.run(part, inputs), inputs)
+        rows += (
+            [_refused(method, base, reason)] if reason else _found(method.name, base, method.run(part, inputs), inputs)
         )
     return rows
 
 
 def _refused(method: Method, base: str, reason: str) -> ComparisonRow:
     return ComparisonRow(method.name, base, "refused", "epsilon", None, None, None, None, False, reason, ())
+
+
+def _found(name: str, base: str, found: Finding, inputs: MethodInputs) -> list[ComparisonRow]:
+    """The rows of one answer: more than one only of guesses under shift, where e stands beside ε."""
+    if isinstance(found, ShiftedPosterior):
+        return [_of_guesses(name, found, parameter, inputs) for parameter in (*found.leaks, "epsilon")]
+    row = _row(name, base, found, inputs)
+    if isinstance(found, FamilyPosterior) and found.family.name == "gaussian":
+        row = replace(row, notes=(*row.notes, _beside_gaussian(found, inputs)))
+    return [row]
+
+
+def _beside_gaussian(post: FamilyPosterior, inputs: MethodInputs) -> str:
+    """What the counts say of the Gaussian family and that of (ε, δ)."""
+    beside = inputs.estimate(
+        post.counts,
+        inputs.delta,
+        prior_epsilon=inputs.prior_epsilon,
+        prior_strength=inputs.prior_strength,
+        strength=post.question.strength,
+    )
+    assert isinstance(beside, BesideGaussian)
+    return f"The other posterior of the same counts is that of (ε,δ). {beside.told}"
+
+
+def _of_guesses(name: str, post: ShiftedPosterior, parameter: str, inputs: MethodInputs) -> ComparisonRow:
+    """What the attack got out of a group of guesses, e, or the belief about ε."""
+    low, high = post.interval(inputs.probability, parameter=parameter)
+    doubts = (*post.unreliable, *post.untrusted)
+    reason = " ".join(filter(None, (post.caution, *doubts)))
+    said = (sentence for sentence in post.warnings if sentence not in doubts)
+    letter, group = ("e", parameter[2:-1]) if parameter.startswith("e[") else (parameter, _ALL)
+    return ComparisonRow(
+        name, group, "posterior", letter, float(post.quantile(0.5, parameter)), low, high, inputs.probability,
+        not reason, reason, post.assumptions, (*post.notes(parameter, inputs.probability), *said),
+    )  # fmt: skip
 
 
 def _row(name: str, base: str, found: Finding, inputs: MethodInputs) -> ComparisonRow:
@@ -285,8 +339,57 @@ def _posterior(strength: Any) -> Callable[[ErrorCounts, MethodInputs], Posterior
     return run
 
 
-register(Method("posterior", _posterior("free"), DESIGNS))
-register(Method("posterior-tight", _posterior("tight"), DESIGNS))
-register(Method("posterior-gaussian", _gaussian, DESIGNS, refuse=_no_epsilon))
+def _not_alike(counts: ErrorCounts, inputs: MethodInputs) -> str:
+    """Error counts do not know what the features tell, guesses with propensities do."""
+    if counts.design != "one_run" or inputs.scores is None:
+        return ""
+    return "It takes members and non-members for alike; with propensities there is posterior-shifted in its place."
+
+
+def _gaussian_refused(counts: ErrorCounts, inputs: MethodInputs) -> str:
+    return _not_alike(counts, inputs) or _no_epsilon(counts, inputs)
+
+
+def _made(counts: ErrorCounts) -> int:
+    """The number of guesses."""
+    return int((counts.negatives + counts.positives).sum())
+
+
+def _shifted(counts: ErrorCounts, inputs: MethodInputs) -> ShiftedPosterior:
+    assert inputs.scores is not None  # as they are needed
+    return inputs.estimate.shifted(
+        inputs.scores,
+        _made(counts),
+        inputs.delta,
+        prior_epsilon=inputs.prior_epsilon,
+        prior_strength=inputs.prior_strength,
+    )
+
+
+def _shifted_refused(counts: ErrorCounts, inputs: MethodInputs) -> str:
+    if inputs.scores is None:
+        return "No scores with propensities were given."
+    if _made(counts) > len(inputs.scores):
+        return f"There are {_made(counts)} guesses, and scores of only {len(inputs.scores)} examples."
+    try:
+        _shifted(counts, inputs)
+    except InputError as error:
+        return f"{error}."
+    return ""
+
+
+register(Method("posterior", _posterior("free"), DESIGNS, refuse=_not_alike))
+register(Method("posterior-tight", _posterior("tight"), DESIGNS, refuse=_not_alike))
+register(Method("posterior-gaussian", _gaussian, DESIGNS, refuse=_gaussian_refused))
+register(
+    Method(
+        "posterior-shifted",
+        _shifted,
+        ("one_run",),
+        "it is for guesses on one model.",
+        scope="whole",
+        refuse=_shifted_refused,
+    )
+)
 for _audit in audits().values():
     register(Method(_audit.name, _audit.run, _audit.designs, _audit.why, _audit.scope, _audit.refused))

@@ -40,7 +40,7 @@ class ComparisonRow:
     method: str
     base: str  # a label, the base's number, or "all"
     kind: Kind
-    parameter: str
+    parameter: str  # "epsilon", or "e", what an attack got out of one model
     value: float | None  # the bound, the estimate, or the posterior's median
     lower: float | None
     upper: float | None
@@ -168,7 +168,8 @@ def _statement(row: ComparisonRow) -> str:
         return f"about {digits(row.value)}" if row.value is not None else "about infinity"
     low = "infinity" if row.lower is None else digits(row.lower)
     if row.kind == "posterior":
-        return f"{low} to {'infinity' if row.upper is None else digits(row.upper)}"
+        letter = "" if row.parameter == "epsilon" else f"{row.parameter}: "
+        return f"{letter}{low} to {'infinity' if row.upper is None else digits(row.upper)}"
     return f">= {low}"
 
 

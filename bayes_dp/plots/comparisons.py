@@ -25,7 +25,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
     """The rows of a comparison from top to bottom; those that do not apply are left out.
 
     A posterior is its median and its interval, a lower bound a triangle with a line to the right, an estimate a
-    diamond. What is not valid is hollow and grey, with a broken line. `truth` is a line.
+    diamond. Of guesses on one model there is e, what the attack got out, beside ε. What is not valid is hollow and
+    grey, with a broken line. `truth` is a line.
 
     >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
     >>> ax = bdp.plots.forest(table)
@@ -36,7 +37,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
         raise InputError(
             f"comparison must be a Comparison, as bayes_dp.compare gives it, not {type(comparison).__name__}"
         )
-    rows = [row for row in comparison.rows if row.kind != "refused" and row.parameter == "epsilon"]
+    rows = [row for row in comparison.rows if row.kind != "refused" and row.parameter in ("epsilon", "e")]
     if not rows:
         raise InputError("the comparison has no row that applies, so there is nothing to draw")
     if truth is not None:
@@ -82,4 +83,4 @@ def _legend_only(ax: Axes, colour: str, marker: str, face: str, words: str) -> N
 
 def _name(row: ComparisonRow) -> str:
     base = "" if row.base == "all" else f" [{row.base}]"
-    return f"{row.method}{base}"
+    return f"{row.method}{base}{', e' if row.parameter == 'e' else ''}"

@@ -44,13 +44,13 @@ def table(design, delta=1e-3, confidence=0.95, **others):
 
 
 def needs(name):
-    needed = audits()[name].needs if name in INDEX else ()
+    needed = audits()[name].needs if name in INDEX else ("scores",) if name == "posterior-shifted" else ()
     return {key: value for key, value in {"overlap": 0.4, "scores": SCORES}.items() if key in needed}
 
 
 def answered(design, name, delta=1e-3, confidence=0.95):
     rows = compare(DATA[design], delta, confidence, names=[name], per_base=True, **needs(name)).rows
-    return {row.base: row for row in rows if row.kind != "refused"}
+    return {(row.base, row.parameter): row for row in rows if row.kind != "refused"}
 
 
 cases = [(design, name) for design in DATA for name in methods()]
@@ -82,9 +82,9 @@ def test_row_order_does_not_matter(design, name):
     order = np.arange(len(counts))[::-1]
     one, other = (compare(c, 1e-3, names=[name], per_base=True, **needs(name)) for c in (counts, counts[order]))
     labels = {str(i): str(j) for i, j in enumerate(order)} if counts.base is None else {}
-    by_base = {row.base: row for row in other.rows}
+    by_base = {(row.base, row.parameter): row for row in other.rows}
     for row in one.rows:
-        again = by_base[labels.get(row.base, row.base)]
+        again = by_base[labels.get(row.base, row.base), row.parameter]
         assert (again.kind, again.valid, again.assumptions) == (row.kind, row.valid, row.assumptions)
         for end in ("value", "lower", "upper"):
             value = getattr(row, end)
@@ -129,12 +129,20 @@ def test_designs():
     assert {"joint-beta", "clopper-pearson", "jeffreys", "katz", "accuracy"} <= intervals
     assert {"one-run", "one-run-exact", "f-dp-gaussian", "f-dp-laplace", "panoramia"} <= COINS
     assert guesses - COINS >= {"zero-run-compositional", "zero-run", "zero-run-gaussian"}
-    for design, refused in (("repeated", guesses), ("cross_fed", guesses), ("one_run", intervals)):
+    shifted, of_counts = {"posterior-shifted"}, {name for name in methods() if name.startswith("posterior")}
+    for design, refused in (
+        ("repeated", guesses | shifted),
+        ("cross_fed", guesses | shifted),
+        ("one_run", intervals | (of_counts - shifted)),
+    ):
         found = table(design, overlap=0.5, scores=scores(0.0))
         assert {row.method for row in found.rows if row.kind == "refused"} == refused
         for name in refused:
             (row,) = found.select(name)
-            assert f'not for the design "{design}"' in row.reason
+            wanted = (
+                "posterior-shifted in its place" if name in of_counts - shifted else f'not for the design "{design}"'
+            )
+            assert wanted in row.reason
     rows = [row for row in table("repeated").rows if "below a valid lower bound" not in row.reason]
     assert all(row.valid == (row.method not in ("jeffreys", "katz")) for row in rows if row.kind != "refused")
     crossed = [row for row in table("cross_fed").rows if row.kind != "refused"]
@@ -146,7 +154,7 @@ def test_designs():
 def test_what_else_a_method_needs():
     (row,) = table("one_run").select("zero-run-compositional")
     assert row.reason == "No overlap of the propensities was given."
-    for name in ("zero-run", "zero-run-gaussian"):
+    for name in ("zero-run", "zero-run-gaussian", "posterior-shifted"):
         (row,) = table("one_run").select(name)
         assert row.reason == "No scores with propensities were given."
     for name in ("f-dp-gaussian", "zero-run-gaussian"):
@@ -219,6 +227,86 @@ def test_further_posteriors():
     ):
         with pytest.raises(bdp.InputError, match=message):
             table("cross_fed", posteriors={name: post})
+
+
+# Guesses with propensities -------------------------------------------------------------------------------------------
+
+
+def shifted_rows(found):
+    return {row.parameter: row for row in found.select("posterior-shifted")}
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_the_posterior_under_shift_takes_the_place_of_those_of_counts(delta):
+    """Of as many guesses as the counts hold: 200."""
+    alone, beside = table("one_run", delta), table("one_run", delta, scores=SCORES)
+    assert not alone.select("posterior")[0].valid
+    for name in ("posterior", "posterior-tight", "posterior-gaussian"):
+        assert beside.select(name)[0].kind == "refused"
+    rows = shifted_rows(beside)
+    post = bdp.estimate_shifted(bdp.attacks.call_members(SCORES, 200), delta)
+    assert list(rows) == ["e", "epsilon"]  # what the attack got out comes first
+    for name, row in rows.items():
+        assert (row.lower, row.upper) == post.interval(0.9, parameter=name)
+        assert (row.base, row.kind, row.valid, row.level) == ("all", "posterior", True, pytest.approx(0.9))
+        assert row.assumptions == post.assumptions
+        assert any(f"{post.question.right.sum()} are right" in note for note in row.notes)
+        assert any(post.zero_run().statement() in note for note in row.notes)
+    assert any("no interval with equal tails" in note.lower() for note in rows["e"].notes)
+    assert post.high_end() in rows["epsilon"].notes
+    assert "e: " in str(beside)
+    assert "e: " in beside.to_html()
+    again = Comparison.from_dict(json.loads(json.dumps(beside.to_dict(), allow_nan=False)))
+    assert again == beside
+    assert set(beside.to_frame()["parameter"]) == {"e", "epsilon"}
+
+
+def test_the_other_confidence_is_that_of_both_sentences():
+    (e, _) = table("one_run", confidence=0.8, names=["posterior-shifted"], scores=SCORES).rows
+    post = bdp.estimate_shifted(bdp.attacks.call_members(SCORES, 200), 1e-3)
+    assert (e.lower, e.upper) == post.interval(0.6, parameter="e")
+    assert any("with confidence 80%" in note for note in e.notes)
+
+
+def test_groups_of_guesses_have_rows_of_their_own():
+    labels = np.array(["north", "south"])[np.arange(1000) % 2]
+    split = bdp.GuessTable(SCORES.score, SCORES.member, SCORES.propensity, base=labels)
+    rows = table("one_run", scores=split).select("posterior-shifted")
+    assert sorted((row.base, row.parameter) for row in rows) == [("all", "epsilon"), ("north", "e"), ("south", "e")]
+
+
+def test_what_the_posterior_under_shift_cannot_take_is_told_in_its_row():
+    few = SCORES[np.arange(150)]
+    (row,) = table("one_run", scores=few).select("posterior-shifted")
+    assert (row.kind, row.reason) == ("refused", "There are 200 guesses, and scores of only 150 examples.")
+    counts = bdp.ErrorCounts(100, 300, 100, 300, design="one_run", examples=1000)
+    each = bdp.GuessTable(SCORES.score, SCORES.member, SCORES.propensity, base=[str(i) for i in range(1000)])
+    (row,) = compare(counts, 1e-3, scores=each, names=["posterior-shifted"]).rows
+    assert row.reason.startswith("guesses must be in at most 200 groups")
+
+
+def test_learned_propensities_make_it_invalid_as_the_bound():
+    learned = bdp.GuessTable(SCORES.score, SCORES.member, SCORES.propensity, propensity_source="learned")
+    found = table("one_run", scores=learned)
+    assert not found.select("zero-run")[0].valid
+    for row in found.select("posterior-shifted"):
+        assert not row.valid
+        assert "were learned" in row.reason
+        assert row.reason not in row.notes
+    cautious = bdp.estimate_shifted(bdp.attacks.call_members(learned, 200), 1e-3, known=False)
+    found = table("one_run", scores=learned, posteriors={"cautious": cautious})
+    assert [row.valid for row in found.select("cautious")] == [True, True]
+
+
+def test_further_posteriors_of_guesses():
+    guesses = bdp.attacks.call_members(SCORES, 300)
+    averaged = bdp.estimate_shifted(guesses, 1e-3, draws=[SCORES.propensity] * 20)
+    found = table("one_run", scores=SCORES, posteriors={"averaged": averaged}, limit=1.0)
+    assert [row.parameter for row in found.select("averaged")] == ["e", "epsilon"]
+    assert found.gate.upper == bdp.estimate(ONE_RUN, 1e-3).interval(0.9)[1]  # no gate on guesses under shift
+    for others in ({}, {"scores": scores(0.5)}):
+        with pytest.raises(bdp.InputError, match="is of guesses of other examples than those of scores"):
+            table("one_run", posteriors={"averaged": averaged}, **others)
 
 
 # Its forms -----------------------------------------------------------------------------------------------------------
@@ -385,3 +473,15 @@ def test_registering_a_method(monkeypatch):
         register(Method("mine", lambda counts, given: None, ("repeated",)))
     with pytest.raises(bdp.InputError, match="designs must be among"):
         register(Method("other", lambda counts, given: None, ("odd",)))
+
+
+@pytest.mark.parametrize(("counts", "told"), [(REPEATED, False), (bdp.datasets.strong_attacks(), True)])
+def test_both_families_say_whether_the_counts_tell_them_apart(counts, told):
+    rows = compare(counts, 1e-3, names=["posterior", "posterior-gaussian"]).rows
+    post = bdp.estimate(counts, 1e-3)
+    assert (abs(post.gaussian_evidence) < 3) != told
+    said = "the counts favour Gaussian noise" if told else "The counts do not tell which of the two is right"
+    assert [row.method for row in rows if any(said in note for note in row.notes)] == [
+        "posterior",
+        "posterior-gaussian",
+    ]

@@ -45,6 +45,16 @@ def test_the_bundled_counts_as_repeated_ones():
         assert all(sentence in printed for sentence in row.sentences)
 
 
+@pytest.mark.parametrize(("low", "apart"), [(2.0, False), (2.000001, True), (None, True)])
+def test_what_some_guesses_got_out_below_a_bound_by_others(low, apart):
+    row = replace(posterior("p", 1.0, 2.0), parameter="e")
+    found = by_name(row, bound("b", low), bound("c", 5.0, valid=False))
+    assert any("cannot both be right if every guess got the same e" in note for note in found["p"].notes) == apart
+    assert found["b"].notes == (("The interval of e of p lies below this bound.",) if apart else ())
+    assert found["p"].valid
+    assert not found["c"].notes
+
+
 @pytest.mark.parametrize(("low", "valid"), [(2.0, True), (2.000001, False), (None, False)])
 def test_a_bound_above_the_interval(low, valid):
     found = by_name(posterior("p", 1.0, 2.0), bound("b", low))

@@ -88,11 +88,12 @@ class BesideGaussian(Posterior):
         )
         return (
             "The upper end presumes attacks that come near the corner of R(ε,δ), which Gaussian noise does not have:"
-            f" {instead}. {self._told()}"
+            f" {instead}. {self.told}"
         )
 
-    def _told(self) -> str:
-        """Which of the two the counts favour."""
+    @property
+    def told(self) -> str:
+        """Which of the two the counts favour, a sentence."""
         more = self.gaussian_evidence
         if more is None:
             return "Which of the two is right is not known from the counts."

@@ -46,10 +46,12 @@ _IMPOSSIBLE = -1e12  # in the place of the logarithm of 0
 _FARTHEST = 1e10  # ε up to which levels are told from none
 _FEWEST_DRAWS = 20
 _EXTREME = 0.01
-_USE = (
+_LEAK = (
     "e is what this attack got out of the model. Of neither e nor ε anything is proved: for a claim that a guarantee is"
-    " violated take zero_run. ε is a belief about attacks that need not be the best. Its low end is no bound: it lies"
-    " above that of e by design."
+    " violated take zero_run."
+)
+_BELIEF = (
+    "ε is a belief about attacks that need not be the best. Its low end is no bound: it lies above that of e by design."
 )
 _ZERO = (
     "No interval with equal tails contains 0, whatever the guesses: whether there is a leak at all is told by the Bayes"
@@ -191,6 +193,11 @@ class ShiftedPosterior(Posterior):
         """The warnings that say that the numbers may not be those of the posterior: that of the quadrature."""
         return tuple(sentence for sentence in self.warnings if sentence.startswith("the quadrature"))
 
+    @property
+    def untrusted(self) -> tuple[str, ...]:
+        """The warnings that say that the propensities are not fit for this: that they were learned."""
+        return tuple(sentence for sentence in self.warnings if sentence == _LEARNED)
+
     # -- answers --------------------------------------------------------------------------------------------------
 
     @underflow_is_zero
@@ -304,7 +311,24 @@ class ShiftedPosterior(Posterior):
                 yield part
 
     def _cautions(self, prob: float) -> tuple[str, ...]:
-        return tuple(filter(None, (self.caution, _USE, _ZERO, self.high_end(prob))))
+        return tuple(filter(None, (self.caution, f"{_LEAK} {_BELIEF}", _ZERO, self.high_end(prob))))
+
+    def notes(self, parameter: str, prob: float = 0.9) -> tuple[str, ...]:
+        """What has to be known to read an interval of ε, or of e, where it stands among others: sentences."""
+        own = (_BELIEF, self.high_end(prob)) if parameter == "epsilon" else (_LEAK, _ZERO)
+        right, bound = self.question.right, self._bound(prob)
+        said = "There is no zero-run bound on these guesses."
+        if bound is not None:
+            trust = "as they are" if self.question.known else "cautiously"
+            invalid = f" It is NOT VALID: {bound.invalid}" if bound.invalid else ""
+            said = f"Zero-run on the same guesses, with the propensities taken {trust}: {bound.statement()}.{invalid}"
+        return (
+            *own,
+            f"It is of the {len(right)} guesses that the scores and the propensities make surest; {right.sum()} are"
+            " right.",
+            f"The Bayes factor of no leak, e = 0, against this model is {digits(self.no_leak)}.",
+            said,
+        )
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""

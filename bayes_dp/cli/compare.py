@@ -36,7 +36,7 @@ from bayes_dp.cli.options import (
     one_of,
     text,
 )
-from bayes_dp.cli.program import app, make_folder, read_control, read_counts, unwarned
+from bayes_dp.cli.program import app, make_folder, read_control, read_counts, read_scores, unwarned
 
 if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
@@ -102,17 +102,14 @@ def compare(
     positive = read_control(control, no_control, fail_above, counts, file)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
-    from bayes_dp.checks import InputError, one_number
-    from bayes_dp.data.guess_table import GuessTable
+    from bayes_dp.checks import one_number
 
     # As the comparison itself does, but before posteriors are sampled for it.
     one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True)
     if overlap is not None:
         one_number("overlap", overlap, 0.0, 0.5, low_open=True)
 
-    table = None if scores is None else GuessTable.read(scores)
-    if table is not None and table.propensity is None:
-        raise InputError(f"{scores} must have a column propensity, the chance of being a member given the features")
+    table = read_scores(scores)
     if out is not None:
         make_folder(out, *_FILES)
 

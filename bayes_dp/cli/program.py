@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from bayes_dp.comparison.verdict import Control
     from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.guess_table import GuessTable
 
 __all__ = [
     "app",
@@ -34,6 +35,7 @@ __all__ = [
     "png",
     "read_control",
     "read_counts",
+    "read_scores",
     "unwarned",
     "write_or_print",
 ]
@@ -162,6 +164,17 @@ def read_control(file: str | None, without: bool, limit: float | None, counts: E
     control = read_counts(file, None if stated else counts.design, None if stated else counts.examples)
     check_control(control, counts)
     return control
+
+
+def read_scores(file: str | None) -> GuessTable | None:
+    """What --scores names, which must have propensities."""
+    from bayes_dp.checks import InputError
+    from bayes_dp.data.guess_table import GuessTable
+
+    table = None if file is None else GuessTable.read(file)
+    if table is not None and table.propensity is None:
+        raise InputError(f"{file} must have a column propensity, the chance of being a member given the features")
+    return table
 
 
 def make_folder(path: str, *names: str) -> None:

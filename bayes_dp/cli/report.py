@@ -24,6 +24,7 @@ from bayes_dp.cli.options import (
     PriorEpsilon,
     PriorStrength,
     Prob,
+    ScoresToo,
     Seed,
     Strength,
     Warmup,
@@ -32,7 +33,7 @@ from bayes_dp.cli.options import (
     text,
     value_of,
 )
-from bayes_dp.cli.program import app, read_control, read_counts, unwarned, write_or_print
+from bayes_dp.cli.program import app, read_control, read_counts, read_scores, unwarned, write_or_print
 
 __all__: list[str] = []
 
@@ -80,6 +81,7 @@ def report(
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    scores: ScoresToo = None,
     strength: Strength = "free",
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
@@ -105,7 +107,9 @@ def report(
     settings = of_sampler([likelihood], method, chains=chains, draws=draws, warmup=warmup)
     counts = read_counts(file, design, examples)
     positive = read_control(control, no_control, fail_above, counts, file)
-    judged: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
+    more: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
+    if scores is not None:
+        more["scores"] = read_scores(scores)
     with unwarned():
         made = assemble(
             counts,
@@ -119,7 +123,7 @@ def report(
             seed=seed,
             title=title,
             source=file,
-            **judged,
+            **more,
             **settings,
         )
         text = made.text(wanted)

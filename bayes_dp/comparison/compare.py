@@ -31,7 +31,18 @@ from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.results.posterior import Posterior
 
-__all__ = ["Comparison", "ComparisonRow", "Method", "MethodInputs", "compare", "methods", "register", "tabulate"]
+__all__ = [
+    "Comparison",
+    "ComparisonRow",
+    "Method",
+    "MethodInputs",
+    "check_scores",
+    "compare",
+    "methods",
+    "register",
+    "shifted_of",
+    "tabulate",
+]
 
 Finding = Bound | Posterior
 
@@ -133,8 +144,7 @@ def compare(
         raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     if baseline is not None and not isinstance(baseline, ErrorCounts):
         raise InputError(f"baseline must be ErrorCounts, not {type(baseline).__name__}")
-    if scores is not None and (not isinstance(scores, GuessTable) or scores.propensity is None):
-        raise InputError("scores must be a GuessTable with propensities")
+    check_scores(scores)
     inputs = MethodInputs(
         delta=one_number("delta", delta, 0.0, 1.0, high_open=True),
         confidence=one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True),
@@ -187,6 +197,17 @@ def tabulate(
         design=counts.design,
         digest=counts.digest(),
     )
+
+
+def check_scores(scores: GuessTable | None) -> None:
+    """Refuse what is neither a table with propensities nor None."""
+    if scores is not None and (not isinstance(scores, GuessTable) or scores.propensity is None):
+        raise InputError("scores must be a GuessTable with propensities")
+
+
+def shifted_of(counts: ErrorCounts, inputs: MethodInputs) -> ShiftedPosterior | None:
+    """The posterior of the row `posterior-shifted`; None where it does not apply."""
+    return None if counts.design != "one_run" or _shifted_refused(counts, inputs) else _shifted(counts, inputs)
 
 
 def _wanted(names: Iterable[str] | None) -> list[Method]:

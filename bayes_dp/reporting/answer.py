@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.reporting.shift import shift_in_short, under_shift
 from bayes_dp.tradeoff import approx_dp
 
 __all__ = ["answer"]
@@ -29,6 +31,10 @@ def answer(found: Findings, figures: Mapping[str, Figure], source: str | None) -
     yield Section("short", "In short", tuple(_in_short(found)))
     yield Section("question", "The question", tuple(_question(found)))
     yield Section("data", "The data", tuple(_data(found, figures, source)))
+    if found.shifted is not None:
+        yield Section(
+            "shift", "The guesses, with the shift taken off", tuple(under_shift(found, found.shifted, figures))
+        )
     yield Section("posterior", "The posterior of ε", tuple(_posterior(found, figures)))
 
 
@@ -39,16 +45,20 @@ def _in_short(found: Findings) -> Iterator[Piece]:
     beside = "; were the noise Gaussian, " + (
         "no finite ε would hold" if math.isinf(ends[1]) else f"between {ends[0]:.3g} and {ends[1]:.3g}"
     )
+    if found.shifted is not None:
+        yield from shift_in_short(found, found.shifted)
+        yield Paragraph("What follows is of the error counts alone, which take members and non-members for alike:")
+    tone: Literal["plain", "lead"] = "lead" if found.shifted is None else "plain"
     middle = f"In the first case values above and below {found.posterior.median:.3g} are equally probable."
     if found.cautions:
         yield Paragraph(
             f"Under a model that should not be taken as it stands (see the warnings), ε is between {low} and {high}"
             f" with {share} probability, at δ = {found.delta:g}{beside}. {middle}",
-            "lead",
+            tone,
         )
     else:
         yield Paragraph(
-            f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}{beside}. {middle}", "lead"
+            f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}{beside}. {middle}", tone
         )
     if found.verdict is not None:
         yield from _verdict(found.verdict)
@@ -102,7 +112,8 @@ def _without_the_model(found: Findings) -> str:
     needs = (
         "the runs are independent and the attack was fixed before they were counted"
         if found.counts.design == "repeated"
-        else "each example was a member by its own fair coin, and attack and number of guesses were fixed before"
+        else f"each example was a member by its own {'fair coin' if found.scores is None else 'propensity'}, and attack"
+        " and number of guesses were fixed before"
     )
     if row.lower == 0:
         return (

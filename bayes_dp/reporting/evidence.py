@@ -99,7 +99,8 @@ def _methods(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece]:
         numbers = ", ".join(str(notes.setdefault(sentence, len(notes) + 1)) for sentence in row.sentences)
         valid = "yes" if row.valid else f"no, see note {notes[row.reason]}"
         level = "" if row.level is None else f"{100 * row.level:g}%"
-        cells.append((row.method, _KINDS[row.kind], _statement(row), level, valid, numbers))
+        name = row.method if row.base == "all" else f"{row.method} [{shown(row.base)}]"
+        cells.append((name, _KINDS[row.kind], _statement(row), level, valid, numbers))
     yield ReportTable(
         "comparison",
         f"All methods for these counts, at δ = {comparison.delta:g}. The notes are below.",
@@ -127,6 +128,7 @@ def _statement(row: ComparisonRow) -> str:
         return "about infinity" if row.value is None else f"about {row.value:.3g}"
     low = "infinity" if row.lower is None else f"{row.lower:.3g}"
     if row.kind == "posterior":
+        low = low if row.parameter == "epsilon" else f"{row.parameter}: {low}"
         return f"{low} to {'infinity' if row.upper is None else f'{row.upper:.3g}'}"
     return f"at least {low}"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayes_dp import plots
+from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError
+from bayes_dp.comparison.table import ComparisonRow
 from bayes_dp.reporting.document import Figure
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.reporting.svg import svg_of, unstyled
@@ -38,6 +41,8 @@ def _figures(found: Findings) -> Iterator[Figure]:
         lambda ax: _density(post, ax, prob),
         3.3,
     )
+    if found.shifted is not None and "e" in found.shifted.leaks:
+        yield _leak(found.shifted, prob)
     yield _figure(
         "rates",
         "The attacks. A dot is a challenge base: how often the attack took a non-member for a member, and a member for"
@@ -49,14 +54,14 @@ def _figures(found: Findings) -> Iterator[Figure]:
         lambda ax: plots.roc_plane(found.counts, ax, post=post, prob=prob),
         5.6,
     )
-    rows = [row for row in found.comparison.rows if row.kind != "refused" and row.parameter == "epsilon"]
+    rows = [row for row in found.comparison.rows if row.kind != "refused"]
     if rows:
         yield _figure(
             "forest",
             "What each method says of ε. Only the upper ends of posteriors speak of ε from above. What is hollow, grey"
             " or broken does not hold as it stands.",
             "A line for each method: "
-            + "; ".join(f"{row.method}, {row.kind.replace('_', ' ')}, {_ends(row.lower, row.upper)}" for row in rows)
+            + "; ".join(f"{_name(row)}, {row.kind.replace('_', ' ')}, {_ends(row.lower, row.upper)}" for row in rows)
             + ". The same numbers are in the table of the methods.",
             lambda ax: plots.forest(found.comparison, ax),
             1.6 + 0.24 * len(rows),
@@ -81,6 +86,22 @@ def _figures(found: Findings) -> Iterator[Figure]:
         )
 
 
+def _leak(post: ShiftedPosterior, prob: float) -> Figure:
+    """The density of e, what one group of guesses got out, and the bound on the same guesses."""
+    low, high = post.interval(prob, parameter="e")
+    bound = post.zero_run(prob)
+    lines = [] if bound is None or math.isinf(bound.value) else [float(f"{bound.value:.3g}")]
+    beside = "".join(f" The line is the zero-run bound on the same guesses, {value:g}." for value in lines)
+    share = f"{100 * prob:g}%"
+    return _figure(
+        "leak",
+        f"What this attack got out of the model, e, with the shift taken off, and its {share} interval.{beside}",
+        f"The posterior density of e, with {share} of it between {low:.3g} and {high:.3g}.{beside}",
+        lambda ax: plots.posterior(post, ax, "e", prob, thresholds=lines),
+        3.3,
+    )
+
+
 def _figure(name: str, caption: str, description: str, draw: Callable[[Axes], Any], height: float) -> Figure:
     def svg() -> str:
         from matplotlib.figure import Figure as Canvas
@@ -103,6 +124,10 @@ def _density(post: Any, ax: Axes, prob: float) -> None:
 
 def _bases(found: Findings) -> str:
     return "1 challenge base" if len(found.counts) == 1 else f"{len(found.counts)} challenge bases"
+
+
+def _name(row: ComparisonRow) -> str:
+    return row.method if row.parameter == "epsilon" else f"{row.method} ({row.parameter})"
 
 
 def _ends(low: float | None, high: float | None) -> str:

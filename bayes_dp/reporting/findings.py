@@ -8,11 +8,13 @@ from typing import Any
 
 from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import Estimates
+from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
-from bayes_dp.comparison.compare import MethodInputs, tabulate
+from bayes_dp.comparison.compare import MethodInputs, check_scores, shifted_of, tabulate
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.reporting.sensitivity import Variation, variations
 from bayes_dp.results.posterior import Posterior
 
@@ -38,6 +40,8 @@ class Findings:
     options: Mapping[str, Any]  # of `estimate`, as they were given
     verdict: Verdict | None = None  # on a limit of ε, where one was given
     control: Control = None  # of that verdict
+    scores: GuessTable | None = None  # of the examples behind the counts, with propensities
+    shifted: ShiftedPosterior | None = None  # of guesses by these scores, where it applies
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -46,7 +50,7 @@ class Findings:
     @property
     def quoted(self) -> ComparisonRow | None:
         """The lower bound that fits the design, for all bases; None where no method is valid for it."""
-        name = _QUOTED.get(self.counts.design)
+        name = _QUOTED.get(self.counts.design) if self.scores is None else "zero-run"
         rows = self.comparison.select(name, "all") if name else ()
         return rows[0] if rows and rows[0].valid else None
 
@@ -62,6 +66,7 @@ class Findings:
             "question": {"delta": self.delta, "prob": self.prob, "seed": self.seed},
             "data": self.counts.to_dict() | {"digest": self.counts.digest()},
             "posterior": self.posterior.to_dict(self.prob),
+            "shifted": None if self.shifted is None else self.shifted.to_dict(self.prob),
             "comparison": self.comparison.to_dict(),
             "model_check": None if self.check is None else self.check.to_dict(),
             "gate": None if self.verdict is None else self.verdict.to_dict(),
@@ -77,9 +82,13 @@ def find(
     options: Mapping[str, Any],
     limit: float | None = None,
     control: Control = None,
+    scores: GuessTable | None = None,
 ) -> Findings:
     """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
     check_limit(limit, control, counts)
+    if scores is not None and counts.design != "one_run":
+        raise InputError(f'scores are of guesses on one model, and counts are of the design "{counts.design}"')
+    check_scores(scores)
     prob = interval_probability(prob)
     seed = seed_of(seed)
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
@@ -93,7 +102,7 @@ def find(
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
     plain = post.question.likelihood.closed_form and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
-    inputs = MethodInputs(delta, (1 + prob) / 2, estimate=estimates, **priors)
+    inputs = MethodInputs(delta, (1 + prob) / 2, scores=scores, estimate=estimates, **priors)
     comparison = tabulate(counts, inputs, posteriors=others)
     verdict = None
     if limit is not None:
@@ -112,4 +121,6 @@ def find(
         options=options,
         verdict=verdict,
         control=control,
+        scores=scores,
+        shifted=shifted_of(counts, inputs),
     )

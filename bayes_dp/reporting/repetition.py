@@ -28,11 +28,12 @@ _SIMPLE = (str, int, float, bool)
 
 def repetition(found: Findings, title: str | None, source: str | None) -> dict[str, Code]:
     """The command only where one would give the same report: from a file, without settings of Python's own, and
-    without a control, whose file is not known here."""
+    without a control or scores, whose files are not known here."""
     options = {k: _text(k, v) for k, v in found.options.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
     common = {"prob": found.prob, **options, "seed": found.seed, "title": title}
     codes = {"python": Code("python", "The same in Python:", _python(found, common, source))}
-    named = isinstance(found.options["likelihood"], str) and not isinstance(found.control, ErrorCounts)
+    files = isinstance(found.control, ErrorCounts) or found.scores is not None
+    named = isinstance(found.options["likelihood"], str) and not files
     if source is not None and named and options.keys() <= _DEFAULTS.keys():
         codes = {"command": Code("command", "On the command line:", _command(found, common, source))} | codes
     return codes
@@ -71,5 +72,8 @@ def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> 
     if isinstance(found.control, ErrorCounts):
         given += ", control=control"
         more = [f"control = ...  # the bdp.ErrorCounts whose digest() is {found.control.digest()!r}"]
+    if found.scores is not None:
+        given += ", scores=scores"
+        more += [f"scores = ...  # the bdp.GuessTable whose digest() is {found.scores.digest()!r}"]
     lines = ["import bayes_dp as bdp", read, *more, f"bdp.report(counts, {found.delta!r}{given}).save('report.html')"]
     return "\n".join(map(shown, lines))

@@ -17,6 +17,7 @@ from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.comparison.verdict import Control
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.json_text import finite, json_of
 from bayes_dp.reporting.answer import answer
 from bayes_dp.reporting.document import Document, Items, Paragraph, shown
@@ -137,6 +138,7 @@ def report(
     source: str | None = None,
     limit: float | None = None,
     control: Control = None,
+    scores: GuessTable | None = None,
     **settings: Any,
 ) -> Report:
     """Analyse the counts and tell of it: posterior, other methods, check of the model, other priors and strengths.
@@ -150,6 +152,8 @@ def report(
     title : the heading.
     source : the path of the file that the counts were read from, to be shown and to tell how to repeat the report.
     limit, control : a limit of ε to be judged, and the positive control, see `gate`.
+    scores : for guesses on one model, the attack's scores of the examples behind the counts, with propensities: the
+        report then tells first what the guesses show with the shift taken off, see `estimate_shifted`.
 
     >>> page = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, title="Our model")
     >>> page.title, len(page.html) > 10_000  # a whole page, in the browser or by `page.save("report.html")`
@@ -168,7 +172,7 @@ def report(
         "method": method,
         **settings,
     }
-    return Report(find(counts, delta, prob, seed, options, limit, control), title or _title(source), source)
+    return Report(find(counts, delta, prob, seed, options, limit, control, scores), title or _title(source), source)
 
 
 def format_of(path: str | PathLike[str]) -> Format:

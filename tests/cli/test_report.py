@@ -66,6 +66,17 @@ def test_every_option(capsys, counts, asked):
     assert found == settings | {"strength": 0.4, "source": counts}
 
 
+def test_scores_of_one_model(capsys, counts, tmp_path, asked):
+    settings = (counts, "--delta", "1e-3", "--design", "one_run", "--examples", "600", "--scores")
+    bdp.GuessTable([1.0, 0.0], [True, False], [0.4, 0.6]).to_csv(tmp_path / "shifted.csv")
+    run(capsys, *settings, str(tmp_path / "shifted.csv"))
+    assert asked[0][1]["scores"] == bdp.GuessTable([1.0, 0.0], [True, False], [0.4, 0.6])
+    bdp.GuessTable([1.0, 0.0], [True, False]).to_csv(tmp_path / "plain.csv")
+    code, _, err = run(capsys, *settings, str(tmp_path / "plain.csv"))
+    assert code == 2
+    assert "plain.csv must have a column propensity" in err
+
+
 def test_the_defaults_are_those_of_the_function(capsys, counts, asked):
     run(capsys, counts, "--delta", "1e-2")
     [(_, found)] = asked

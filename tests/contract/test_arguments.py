@@ -965,6 +965,7 @@ call(
     prob=BOUNDED,
     limit=besides(number(0, math.inf, "[)", 2.0), None),
     control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
+    scores=besides(thing(wrong=(GUESSES, SCORES, WITH_PROPENSITIES)), None),
     **BAYES,
     strength=STRENGTH,
     likelihood=LIKELIHOOD,

@@ -14,7 +14,7 @@ from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.exact.posterior import ExactPosterior
 from bayes_dp.bayes.priors import describe, parse
 from bayes_dp.checks import InputError
-from bayes_dp.reporting.document import Items, Paragraph, ReportTable
+from bayes_dp.reporting.document import Figure, Items, Paragraph, ReportTable
 from bayes_dp.reporting.sensitivity import reweighted, weighted_quantiles
 from bayes_dp.tradeoff import approx_dp
 
@@ -263,3 +263,78 @@ def test_json_is_finite(hostile, sampled):
         assert found["posterior"]["kind"] == "posterior"
         assert found["data"]["digest"] == report.findings.counts.digest()
     assert "\u202e" not in hostile.to_dict()["title"]
+
+
+# Guesses on one model with propensities ------------------------------------------------------------------------------
+
+
+def of_one_model(source="given", base=None, m=400):
+    rng = np.random.default_rng(0)
+    log_odds = rng.normal(size=m)
+    propensity = 1 / (1 + np.exp(-log_odds))
+    member = rng.random(m) < propensity
+    score = np.where(member, 1.0, -1.0) + 1.5 * rng.normal(size=m) + log_odds
+    return bdp.GuessTable(score, member, propensity, base=base, propensity_source=source)
+
+
+ONE_MODEL = bdp.ErrorCounts(5, 48, 7, 52, design="one_run", examples=400)
+
+
+def test_the_first_sentence_is_of_the_guesses_with_the_shift_taken_off():
+    scores = of_one_model()
+    report = bdp.report(ONE_MODEL, 1e-3, scores=scores)
+    post = bdp.estimate_shifted(bdp.attacks.call_members(scores, 100), 1e-3)
+    (low, high), ends, bound = post.interval(parameter="e"), post.interval(), post.zero_run()
+    said = lead(report)
+    assert f"e between {low:.3g} and {high:.3g} with 90% probability, at δ = 0.001" in said
+    assert f"ε, is believed to be between {ends[0]:.3g} and {ends[1]:.3g}" in said
+    assert f"by {bound.value:.3g} from below, with confidence 95%." in said
+    assert "should not be taken" not in said
+    assert report.to_dict()["shifted"] == json.loads(json.dumps(post.to_dict(0.9)))
+    assert report.findings.comparison == bdp.compare(ONE_MODEL, 1e-3, scores=scores)
+    (row,) = report.findings.comparison.select("zero-run")
+    assert report.findings.quoted == row
+    assert "by its own propensity" in points(bdp.report(ONE_MODEL, 0.0, scores=scores))
+    cells = {row[0]: row[4] for row in tables(report)["shifted"].rows}
+    assert cells["e"] == f"{low:.3g} to {high:.3g}"
+    names = [
+        piece.name for section in report.document.sections for piece in section.pieces if isinstance(piece, Figure)
+    ]
+    assert "leak" in names
+    assert "<svg" in report.html
+    assert "scores=scores).save" in report.markdown
+    assert scores.digest() in report.markdown
+
+
+def test_groups_of_guesses_and_learned_propensities_are_in_the_first_sentence():
+    labels = np.array(["north", "south"])[np.arange(400) % 2]
+    report = bdp.report(ONE_MODEL, 0.0, prob=0.8, scores=of_one_model("learned", labels))
+    said = lead(report)
+    assert said.startswith("Under propensities that should not be taken as they stand (see the warning)")
+    for name in ("e[north]", "e[south]"):
+        low, high = report.findings.shifted.interval(0.8, parameter=name)
+        assert f"{name} between {low:.3g} and {high:.3g}" in said
+    assert "with confidence 90%, which is NOT VALID." in said
+    warned = [p.text for p in report.document.sections[0].pieces if isinstance(p, Paragraph) and p.tone == "warning"]
+    assert any("were learned" in sentence for sentence in warned)
+    rows = tables(report)["comparison"].rows
+    assert {"posterior-shifted [north]", "posterior-shifted [south]", "posterior-shifted"} <= {row[0] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("counts", "scores", "message"),
+    [
+        (bdp.ErrorCounts(5, 48, 7, 52), of_one_model(), 'scores are of guesses on one model, .* the design "repeated"'),
+        (ONE_MODEL, 3, "scores must be a GuessTable with propensities"),
+        (ONE_MODEL, bdp.GuessTable([1.0, 0.0], [True, False]), "scores must be a GuessTable with propensities"),
+    ],
+)
+def test_scores_that_no_report_can_be_of(counts, scores, message):
+    with pytest.raises(InputError, match=message):
+        bdp.report(counts, 1e-3, scores=scores)
+
+
+def test_scores_of_fewer_examples_than_guesses_leave_the_counts():
+    report = bdp.report(ONE_MODEL, 1e-3, scores=of_one_model(m=60))
+    assert report.findings.shifted is None
+    assert "There are 100 guesses, and scores of only 60 examples." in report.markdown

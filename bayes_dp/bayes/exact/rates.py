@@ -1,23 +1,31 @@
 """Draws of the latent error rates of every base given the counts and draws of (ε, δ, s).
 
-Given (ε,δ,s), (α,β) follows Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1) restricted to the layer R_s(ε,δ). Plain rejection
-settles almost all of them; where the layer holds too little of the law, the density is put on a grid over the
-four quadrilaterals of the layer that is zoomed to where the mass is.
+Given (ε,δ,s), (α,β) follows Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1) restricted to the layer R_s(ε,δ). Rejection settles
+almost all of them, from proposals of two kinds in turn: from the law itself, of which a thick layer holds much; and,
+for a thin one, α from its law with a β uniform over the layer above it, which is kept with the probability
+
+    D(α) p(β) / (max D · max p),    D(α) the length of the layer above α, p the density of Beta(Y+1, N1-Y+1).
+
+Where both are in vain, as the law is far from the layer, the density is put on a grid over the four quadrilaterals of
+the layer that is zoomed to where the mass is.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import special
 
 from bayes_dp.beta import log_density, log_peak
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import in_layer, layer_map
-from bayes_dp.support.arrays import Floats
+from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.tradeoff import approx_dp
 
 __all__ = ["draw_rates"]
 
 
-_TRIES = 12  # rounds of rejection, the k-th with 2^k proposals a pair
+_TRIES = 12  # rounds of rejection, the k-th with 2^k proposals of each kind for a pair
+_TAIL = 1e-13  # of the law of α on either side, in which D may exceed its bound
 _GRID = 32
 
 
@@ -26,30 +34,73 @@ def draw_rates(
 ) -> tuple[Floats, Floats]:
     """α and β, each (size, n), for ε, δ and s of shape (size,)."""
     shape = (len(epsilon), len(counts))
-    x, n0 = (np.broadcast_to(v, shape).ravel() for v in (counts.false_positives, counts.negatives))
-    y, n1 = (np.broadcast_to(v, shape).ravel() for v in (counts.false_negatives, counts.positives))
-    eps, dlt, s = (np.repeat(v, shape[1]) for v in (epsilon, delta, strength))
-    alpha, beta = np.empty(len(x)), np.empty(len(x))
-    open_ = np.arange(len(x))
+    columns = counts.false_positives, counts.negatives, counts.false_negatives, counts.positives
+    data = np.array([np.broadcast_to(column, shape).ravel() for column in columns])
+    layer = np.array([np.repeat(value, shape[1]) for value in (epsilon, delta, strength)])
+    x, n0 = data[:2, : shape[1]]
+    ends = np.tile(special.betaincinv(x + 1.0, n0 - x + 1.0, [[_TAIL], [1.0 - _TAIL]]), shape[0])
+    rates = np.empty((2, data.shape[1]))
+    open_ = np.arange(data.shape[1])
     for proposals in (2**k for k in range(_TRIES)):
-        if not len(open_):
-            break
-        for part in np.array_split(open_, max(1, len(open_) * proposals // 1_000_000)):
-            size = (proposals, len(part))
-            a = rng.beta(x[part] + 1.0, n0[part] - x[part] + 1.0, size)
-            b = rng.beta(y[part] + 1.0, n1[part] - y[part] + 1.0, size)
-            inside = in_layer(a, b, eps[part], dlt[part], s[part])
-            first = inside.argmax(axis=0)
-            columns = np.nonzero(inside.any(axis=0))[0]
-            alpha[part[columns]], beta[part[columns]] = a[first[columns], columns], b[first[columns], columns]
-            open_ = np.setdiff1d(open_, part[columns], assume_unique=True)
+        for propose in (_from_the_law, _over_the_layer):
+            if not len(open_):
+                break
+            for part in np.array_split(open_, max(1, len(open_) * proposals // 1_000_000)):
+                points, kept = propose(proposals, data[:, part], layer[:, part], ends[:, part], rng)
+                settled = np.nonzero(kept.any(axis=0))[0]
+                rates[:, part[settled]] = points[:, kept.argmax(axis=0)[settled], settled]
+                open_ = np.setdiff1d(open_, part[settled], assume_unique=True)
     for i in open_:
-        alpha[i], beta[i] = _draw_from_grid(x[i], n0[i], y[i], n1[i], eps[i], dlt[i], s[i], rng)
-    return alpha.reshape(shape), beta.reshape(shape)
+        rates[:, i] = _draw_from_grid(*map(float, (*data[:, i], *layer[:, i])), rng=rng)
+    alpha, beta = rates.reshape(2, *shape)
+    return alpha, beta
+
+
+def _from_the_law(size: int, data: Floats, layer: Floats, _: Floats, rng: np.random.Generator) -> tuple[Floats, Bools]:
+    """Points (2, size, m) from the two Beta laws, and which of them are in the layer."""
+    x, n0, y, n1 = data
+    shape = (size, len(x))
+    points = np.stack([rng.beta(x + 1.0, n0 - x + 1.0, shape), rng.beta(y + 1.0, n1 - y + 1.0, shape)])
+    return points, in_layer(*points, *layer)
+
+
+def _over_the_layer(
+    size: int, data: Floats, layer: Floats, ends: Floats, rng: np.random.Generator
+) -> tuple[Floats, Bools]:
+    """Points (2, size, m) of the layer, α from its Beta law with these ends (2, m), and which of them are kept."""
+    x, n0, y, n1 = data
+    epsilon, delta, s = layer
+    alpha = rng.beta(x + 1.0, n0 - x + 1.0, (size, len(x)))
+    outer, inner = (epsilon, delta), (s * epsilon, s * delta)
+
+    def lengths(a: Floats) -> tuple[Floats, Floats]:
+        """Of the layer's lower and of its upper part."""
+        below, above = (approx_dp(side, *inner) - approx_dp(side, *outer) for side in (a, 1.0 - a))
+        return below, above
+
+    kinks = np.stack([k for e, d in (outer, inner) for k in ((1 - d) * special.expit(-e), 1 - d)])
+    corners = np.clip(np.concatenate([ends, kinks, 1 - kinks]), *ends)  # D is linear between these
+    longest = np.add(*lengths(corners)).max(axis=0)
+    below, above = lengths(alpha)
+    at = rng.random(alpha.shape) * (below + above)
+    beta = np.where(at < below, approx_dp(alpha, *outer) + at, 1.0 - approx_dp(1.0 - alpha, *outer) - (at - below))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_kept = np.log((below + above) / longest) + log_density(y, n1, np.zeros(()), beta, 1.0 - beta)
+        kept = np.log(rng.random(alpha.shape)) < log_kept
+    points = np.stack([alpha, beta])
+    return points, kept & in_layer(*points, *layer)
 
 
 def _draw_from_grid(
-    x: float, n0: float, y: float, n1: float, epsilon: float, delta: float, strength: float, rng: np.random.Generator
+    x: float,
+    n0: float,
+    y: float,
+    n1: float,
+    epsilon: float,
+    delta: float,
+    strength: float,
+    *,
+    rng: np.random.Generator,
 ) -> tuple[float, float]:
     """One draw by a grid over (u,v) ∈ [0,1]² of each image of the quadrilateral, zoomed to where the density lives."""
     peaks = log_peak(np.array(float(x)), np.array(float(n0))), log_peak(np.array(float(y)), np.array(float(n1)))

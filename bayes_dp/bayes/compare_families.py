@@ -14,7 +14,8 @@ import numpy as np
 
 from bayes_dp.bayes.exact.posterior import exact
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.choice import family_of
+from bayes_dp.bayes.families.registry import APPROX
 from bayes_dp.bayes.levels.average import AveragePosterior
 from bayes_dp.bayes.levels.beside import TELLING
 from bayes_dp.bayes.levels.posterior import posterior_of_family
@@ -26,9 +27,8 @@ from bayes_dp.results.base import Result
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.text import Lines, Part, Rows, Sentences, digits
 
-__all__ = ["APPROX", "FamilyComparison", "compare_families"]
+__all__ = ["FamilyComparison", "compare_families"]
 
-APPROX = "approx"  # the family of (ε, δ)
 DEFAULT = (APPROX, "gaussian", "laplace")  # "pure" is "approx" at δ = 0, which counts do not tell from a small δ
 
 

@@ -10,7 +10,7 @@ from bayes_dp.attacks.adversary import call_members
 from bayes_dp.bayes.compare_families import compare_families
 from bayes_dp.bayes.exact.posterior import exact
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.choice import family_of
 from bayes_dp.bayes.levels.posterior import posterior_of_family
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior, estimate_shifted
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of

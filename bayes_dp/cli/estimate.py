@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.bayes.families.registry import APPROX, AVERAGE, NAMES
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     DEFAULT_FAMILY,
@@ -239,14 +240,15 @@ def _check_family(
     """Refuse what goes with some families only."""
     from bayes_dp.checks import InputError
 
-    if family in (FamilyName.approx, FamilyName.average):
+    if family in (APPROX, AVERAGE):
+        *first, last = NAMES
         if delta is None:
-            raise InputError(
-                "missing option '--delta', without which there are only --family gaussian, laplace and pure"
-            )
+            only = f"{', '.join(first)} and {last}"
+            raise InputError(f"missing option '--delta', without which there are only --family {only}")
         if prior is not None:
-            raise InputError("--prior is for --family gaussian, laplace or pure; the prior of ε is --prior-epsilon")
-    if family is not FamilyName.approx:
+            single = f"{', '.join(first)} or {last}"
+            raise InputError(f"--prior is for --family {single}; the prior of ε is --prior-epsilon")
+    if family != APPROX:
         for option, given in (("--check", check), ("--fail-above", fail_above is not None)):
             if given:
                 raise InputError(f"{option} is for the posterior of (ε, δ), and not for --family {family.value}")

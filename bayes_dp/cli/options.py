@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayes_dp.bayes.families.registry import APPROX, AVERAGE, NAMES
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 
 __all__ = [
@@ -197,22 +198,16 @@ class EstimateMethod(StrEnum):
     nuts = "nuts"
 
 
-class FamilyName(StrEnum):
-    approx = "approx"
-    gaussian = "gaussian"
-    laplace = "laplace"
-    pure = "pure"
-    average = "average"
-
-
-DEFAULT_FAMILY = FamilyName.approx
+FamilyName = StrEnum("FamilyName", [APPROX, *NAMES, AVERAGE])  # type: ignore[misc]  # the names of a registry
+_NAMED = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
+DEFAULT_FAMILY = FamilyName(APPROX)
 Family = Annotated[
     FamilyName,
     one_of(
         FamilyName,
         "What the training is taken to be: (ε, δ)-differentially private (approx); as private, at every δ at once, as"
-        " Gaussian noise, as Laplace noise, or as randomized response (pure) of some size; or one of the first three,"
-        " weighed by what the counts say of each (average).",
+        f" one member of a family of trade-off functions ({_NAMED}), such as Gaussian noise, Laplace noise or"
+        " randomized response (pure); or one of the first three, weighed by what the counts say of each (average).",
         panel=EXPERT,
     ),
 ]
@@ -220,7 +215,7 @@ PriorOfFamily = Annotated[
     str | None,
     text(
         "PRIOR",
-        "With --family gaussian, laplace or pure: what is believed of its parameter. Without it the best attack has the"
+        f"With --family {_NAMED}: what is believed of its parameter. Without it the best attack has the"
         " advantage tanh(ε/2), with --prior-epsilon for ε.",
         panel=EXPERT,
     ),
@@ -238,7 +233,7 @@ OptionalDelta = Annotated[
     number(
         "D",
         "The δ of (ε, δ)-differential privacy, from 0 to below 1: the chance that the promise of ε may fail, usually"
-        " well below one over the number of training examples. Only --family gaussian, laplace or pure can go without.",
+        f" well below one over the number of training examples. Only --family {_NAMED} can go without.",
     ),
 ]
 Prob = Annotated[float, number("P", "The probability of the intervals.")]

@@ -18,7 +18,7 @@ import pytest
 from scipy import special
 
 import bayes_dp as bdp
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.choice import family_of
 
 Q = 0.1
 DELTA = 1e-3

@@ -1,25 +1,25 @@
-"""The families that have a name."""
+"""The registered families: one file of this room and one line here for each.
+
+The file `name.py` holds the family as `NAME`, an object of a subclass of `base.TradeOffFamily`. It is imported when it
+is first asked for, so that the command line can list the names without waiting for SciPy.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.gaussian import GAUSSIAN
-from bayes_dp.bayes.families.laplace import LAPLACE
-from bayes_dp.bayes.families.pure import PURE
-from bayes_dp.checks import InputError, show
+from bayes_dp.support.registry import Registry
 
-__all__ = ["FAMILIES", "family_of"]
+if TYPE_CHECKING:
+    from bayes_dp.bayes.families.base import TradeOffFamily
 
-FAMILIES: dict[str, TradeOffFamily] = {family.name: family for family in (GAUSSIAN, LAPLACE, PURE)}
+__all__ = ["APPROX", "AVERAGE", "FAMILIES", "NAMES"]
 
+NAMES = [
+    "gaussian",
+    "laplace",
+    "pure",
+]
+APPROX, AVERAGE = "approx", "average"  # what estimate takes besides: (ε, δ), and an average of families
 
-def family_of(family: Any) -> TradeOffFamily:
-    """The family itself, or the one of this name."""
-    if isinstance(family, TradeOffFamily):
-        return family
-    if isinstance(family, str) and family in FAMILIES:
-        return FAMILIES[family]
-    names = ", ".join(map(repr, ("approx", *FAMILIES, "average")))
-    raise InputError(f"family must be {names} or a Family, not {show(family)}")
+FAMILIES: Registry[TradeOffFamily] = Registry("FAMILIES", __package__, NAMES)

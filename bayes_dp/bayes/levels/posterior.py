@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.choice import family_of
 from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.counts import CountLevels
 from bayes_dp.bayes.levels.fit import Fit

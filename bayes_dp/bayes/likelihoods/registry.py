@@ -6,9 +6,9 @@ it is first asked for, so that the command line can list the names without waiti
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
+
+from bayes_dp.support.registry import Registry
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.likelihoods.base import BaseLikelihood
@@ -23,21 +23,4 @@ NAMES = [
 ]
 
 
-class _Registry(Mapping[str, "BaseLikelihood"]):
-    def __getitem__(self, name: str) -> BaseLikelihood:
-        if name not in NAMES:
-            raise KeyError(name)
-        found: BaseLikelihood = getattr(importlib.import_module(f"{__package__}.{name}"), name.upper())
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
-
-    def __repr__(self) -> str:
-        return f"LIKELIHOODS({', '.join(NAMES)})"
-
-
-LIKELIHOODS = _Registry()
+LIKELIHOODS: Registry[BaseLikelihood] = Registry("LIKELIHOODS", __package__, NAMES)

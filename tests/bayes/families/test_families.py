@@ -6,10 +6,11 @@ from scipy import integrate, special
 
 import bayes_dp as bdp
 from bayes_dp import tradeoff
+from bayes_dp.bayes.families.choice import family_of
 from bayes_dp.bayes.families.gaussian import GAUSSIAN
 from bayes_dp.bayes.families.laplace import LAPLACE
 from bayes_dp.bayes.families.pure import PURE
-from bayes_dp.bayes.families.registry import FAMILIES, family_of
+from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.families.subsampled import SubsampledGaussian
 
 
@@ -156,6 +157,28 @@ def test_families_by_name():
     for wrong in ("normal", None, 3):
         with pytest.raises(bdp.InputError, match=r"family must be 'approx', 'gaussian'.* not"):
             family_of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "end"),
+    [
+        ("gausian", "not 'gausian'; is 'gaussian' meant?"),
+        (" Laplace", "not ' Laplace'; is 'laplace' meant?"),
+        ("avrage", "not 'avrage'; is 'average' meant?"),
+        ("subsampled gaussian", "not 'subsampled gaussian'; is bdp.subsampled_gaussian(q) meant?"),
+        (bdp.Family, "give an object of it, such as Family(name, f)"),
+        ("poisson", "not 'poisson'"),
+    ],
+)
+def test_a_name_that_is_nearly_one(wrong, end):
+    with pytest.raises(bdp.InputError) as error:
+        family_of(wrong)
+    assert str(error.value).endswith(end)
+
+
+def test_the_average_is_no_family():
+    with pytest.raises(bdp.InputError, match="'average' is made of several families, and is none itself"):
+        bdp.compare_families(bdp.ErrorCounts(1, 10, 2, 10), 0.1, ["approx", "average"])
 
 
 @pytest.mark.parametrize(("q", "mu"), [(0.3, 3.0), (0.05, 1.0), (1.0, 1.0)])

@@ -11,7 +11,7 @@ from scipy import special
 
 import bayes_dp as bdp
 from bayes_dp import tradeoff
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.choice import family_of
 from tests.bayes.families.test_families import LOGISTIC, OWN_GAUSSIAN, gaussian, laplace, pure
 from tests.bayes.levels.test_counts import log_likelihood
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.choice import family_of
 from bayes_dp.bayes.levels.records import chosen_of
 
 COUNTS = bdp.ErrorCounts([5, 30, 8, 30], 100, [20, 55, 90, 55], 100, base=["Ann", "Bea", "Cay", "Dee"])

@@ -11,5 +11,6 @@ from bayes_dp.attacks.scores import Fixed as Fixed
 from bayes_dp.attacks.scores import Split as Split
 from bayes_dp.attacks.scores import Uncorrected as Uncorrected
 from bayes_dp.attacks.scores import guess as guess
+from bayes_dp.attacks.shadow_models import shadow as shadow
 
 __all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value) or inspect.isclass(value))

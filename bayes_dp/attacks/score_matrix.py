@@ -12,27 +12,32 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_dp.attacks.matrix_counts import counts_of_examples, counts_of_models, tables
+from bayes_dp.attacks.outputs import Output, asked, log_odds
 from bayes_dp.attacks.references.registry import attack as attack_named
 from bayes_dp.attacks.references.registry import default
 from bayes_dp.attacks.references.view import View
-from bayes_dp.checks import InputError, is_whole, show
+from bayes_dp.attacks.scores import Sides
+from bayes_dp.checks import InputError, is_one_of, is_whole, show, whole_number
+from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import MAX_BYTES, write_bytes_atomically
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.immutable import Immutable
-from bayes_dp.data.layout import MEMBER_HEADINGS, Layout
-from bayes_dp.data.log_odds import log_likelihood, odds_of_logits, odds_of_losses, odds_of_probabilities
+from bayes_dp.data.log_odds import log_likelihood
+from bayes_dp.data.loss_table import LossTable
 from bayes_dp.data.npz import npz_arrays
 from bayes_dp.data.parsing import frame_table
-from bayes_dp.data.table import Table, labels, real_numbers
+from bayes_dp.data.score_arrays import ROWS, Signs, checked_fields, fields_of_rows, memberships_of, wanted_keys
 from bayes_dp.support.arrays import Floats, Indices
 from bayes_dp.support.once import once
+from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.text import Lines, Rows
 
 if TYPE_CHECKING:
@@ -41,47 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["ScoreMatrix"]
 
 _MOST = 20 * MAX_BYTES  # of arrays in an NPZ file, once unpacked
-_LARGEST = 1e100  # of a score, so that squares are finite
-_STATISTICS = ("losses", "logits", "probabilities", "log_odds", "scores")
-_OTHERS = (
-    "labels",
-    "population",
-    "population_labels",
-    "gradient_norm",
-    "features",
-    "population_features",
-    "example",
-    "model",
-)
-_WANTED = {  # of a statistic, in a message
-    "losses": "a cross-entropy, a finite number of at least 0 (give scores for other losses, with the other sign)",
-    "logits": "a finite number",
-    "probabilities": "a probability, from 0 to 1",
-    "log_odds": "a finite number",
-    "scores": "a finite number",
-}
-_COLUMNS = {"loss": "losses", "log_odds": "log_odds", "score": "scores"}  # of a long table -> argument
-_LAYOUT = Layout(
-    headings={
-        "model": ("model",),
-        "example": ("example",),
-        "member": MEMBER_HEADINGS,
-        "loss": ("loss",),
-        "log_odds": ("logodds",),
-        "score": ("score",),
-        "gradient_norm": ("gradientnorm",),
-    },
-    cells={},
-    needed=(("model",), ("example",), ("member",), tuple(_COLUMNS)),
-    optional=("gradient_norm",),
-    accepted="model, example, member and loss, log_odds or score and, if wanted, gradient_norm",
-    example="model,example,member,loss",
-    content="scores",
-)
-_NORM = "a finite number of at least 0"
-_SUM = 1e-2  # by which probabilities may miss 1, as those of half precision do
-
-Signs = NDArray[np.int8]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -144,7 +108,63 @@ class ScoreMatrix(Immutable):
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         needed = {name: value for name, value in given.items() if value is not None or name == "member"}
-        self._set(_checked(needed, ""))
+        self._set(checked_fields(needed, ""))
+
+    @classmethod
+    def from_models(
+        cls,
+        models: Iterable[Any],
+        x: Any,
+        y: ArrayLike,
+        member: ArrayLike,
+        *,
+        population: tuple[Any, ArrayLike] | None = None,
+        output: Output = "logits",
+        batch_size: int = 4096,
+        progress: bool | None = None,
+    ) -> ScoreMatrix:
+        """From trained models, asked about examples x of the classes y, whose memberships (M, m) are known.
+
+        A model is a classifier of scikit-learn, a PyTorch module, or any function of examples, such as one of JAX or
+        Flax. What the last two give are "logits" (n, k), or what `output` says; of two classes (n,) will do, and y
+        holds the numbers of their columns. `models` may be a generator, so that they are not in memory together.
+
+        `population` is a pair (x, y) of examples that no model was trained on. x may be an array, a DataFrame, a sparse
+        matrix, a tensor or a list; a model is asked about `batch_size` examples at a time. `progress` is whether there
+        is a bar on standard error, by default on a terminal.
+
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> rng = np.random.default_rng(0)
+        >>> x, y, member = rng.normal(size=(40, 2)), np.arange(40) % 2, rng.random((5, 40)) < 0.5
+        >>> models = [LogisticRegression().fit(x[row], y[row]) for row in member]
+        >>> bdp.ScoreMatrix.from_models(models, x, y, member)
+        ScoreMatrix: 5 models, 40 examples with 0 to 4 of them trained on each
+        """
+        known = memberships_of(member, "member")
+        count, examples = known.shape
+        questions = asked(x, y, population)
+        if (n := len(questions[0][1])) != examples:
+            raise InputError(f"member must have a column for each of the {n} examples x, not {examples}")
+        batch_size = whole_number("batch_size", batch_size, 1)
+        if not is_one_of(output, get_args(Output)):
+            raise InputError(f'output must be "logits" or "probabilities", not {show(output):.80}')
+        check_shown(progress)
+        try:
+            given = iter(models)
+        except TypeError:
+            raise InputError(f"models must be a list of models or a generator, not {show(models):.80}") from None
+        found = [np.empty((count, len(labels))) for _, labels in questions]
+        r = 0
+        with bar(count, progress) as move:
+            for r, model in enumerate(given, 1):
+                if r > count:
+                    break
+                for (inputs, labels), values in zip(questions, found, strict=True):
+                    values[r - 1] = log_odds(model, inputs, labels, batch_size, output, f"models[{r - 1}]")
+                move(1, "models")
+        if r != count:
+            raise InputError(f"models must be as many as the rows of member, {count}, not {'more' if r > count else r}")
+        return cls(known, log_odds=found[0], population=found[1] if len(found) > 1 else None)
 
     @classmethod
     def from_npz(cls, source: str | os.PathLike[str] | IO[bytes]) -> ScoreMatrix:
@@ -158,8 +178,8 @@ class ScoreMatrix(Immutable):
         >>> bdp.ScoreMatrix.from_npz(file)
         ScoreMatrix: 2 models, 2 examples with 1 of them trained on each
         """
-        file, found = npz_arrays(source, _keys, "member and losses (or logits, …)", "scores", _MOST)
-        return cls._new(_checked({name: values for name, (_, values) in found.items()}, f"{file}: "))
+        file, found = npz_arrays(source, wanted_keys, "member and losses (or logits, …)", "scores", _MOST)
+        return cls._new(checked_fields({name: values for name, (_, values) in found.items()}, f"{file}: "))
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> ScoreMatrix:
@@ -175,7 +195,7 @@ class ScoreMatrix(Immutable):
         (('a', 'b'), ('x', 'y'), array([[ 1,  0],
                [ 0, -1]], dtype=int8))
         """
-        return cls._new(_long_form(frame_table(frame, _LAYOUT)))
+        return cls._new(fields_of_rows(frame_table(frame, ROWS)))
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write an NPZ file, atomically, that `from_npz` reads back as it is."""
@@ -217,6 +237,60 @@ class ScoreMatrix(Immutable):
         with np.errstate(all="ignore"):
             score = chosen.score(self._view(target, known, measured), **settings)
         return GuessTable(score, self.member[target][measured] == 1)
+
+    def loss_tables(self) -> tuple[LossTable, ...]:
+        """The examples as challenge bases, with the losses −φ of their runs: a table for each pair of numbers of runs.
+
+        Examples with fewer than three models trained with them, or without, are in none. The labels of the bases are
+        those of the examples, or their numbers.
+        """
+        return tuple(table for _, table in self._tables())
+
+    def example_counts(self, target_fpr: float = 0.1) -> ErrorCounts:
+        """The errors of the likelihood-ratio attack on each example: a base with its runs, by `attacks.measure_fast`.
+
+        Each run is tested by all others of the example, so that the design is "cross_fed", and the same models serve
+        all bases. Examples with fewer than three models trained with them, or without, are left out.
+
+        >>> rng = np.random.default_rng(0)
+        >>> member = rng.random((40, 5)) < 0.5
+        >>> matrix = bdp.ScoreMatrix(member, log_odds=2.0 * member + rng.normal(size=(40, 5)))
+        >>> counts = matrix.example_counts()
+        >>> counts.base, counts.positives
+        (('0', '1', '2', '3', '4'), array([17, 24, 12, 16, 19]))
+        """
+        return counts_of_examples(self._tables(), target_fpr)
+
+    def model_counts(
+        self,
+        guesses: int,
+        name: str | None = None,
+        targets: Sequence[int] | None = None,
+        sides: Sides = "both",
+        seed: int = 0,
+        **settings: Any,
+    ) -> ErrorCounts:
+        """The errors of so many guesses on the examples of each target, by the other models: a row for each target.
+
+        `name` and `settings` are those of `attack`, `sides` and `seed` those of `attacks.guess`; `targets` are by
+        default all models. The design is "one_run". Rows of several targets have one `group`: they share their
+        examples, and are each other's references.
+
+        >>> rng = np.random.default_rng(0)
+        >>> member = rng.random((9, 100)) < 0.5
+        >>> matrix = bdp.ScoreMatrix(member, log_odds=2.0 * member + rng.normal(size=(9, 100)))
+        >>> matrix.model_counts(20, targets=[0])
+        ErrorCounts: 1 base, 10 + 10 challenges, design "one_run", 100 examples
+        """
+        chosen = self._models("targets", list(range(len(self))) if targets is None else targets)
+        if not chosen:
+            raise InputError("targets must be at least one model, not none")
+        scores = [self.attack(name, target, **settings) for target in chosen]
+        return counts_of_models(scores, [self._names()[target] for target in chosen], guesses, sides, seed)
+
+    def _tables(self) -> list[tuple[Indices, LossTable]]:
+        names = self.example or tuple(map(str, range(self.member.shape[1])))
+        return tables(self.statistic, self.member, names)
 
     def _view(self, target: int, references: tuple[int, ...], measured: NDArray[np.bool_]) -> View:
         """What an attack sees of the examples that the target was measured on."""
@@ -277,7 +351,7 @@ class ScoreMatrix(Immutable):
             array = None if value is None else np.ascontiguousarray(value)
             content.update(f"{name} {None if array is None else (array.shape, array.dtype.str)}\n".encode())
             if array is not None:
-                content.update(array.tobytes())
+                content.update(array.reshape(-1).view(np.uint8))
         return content.hexdigest()
 
     __hash__ = Immutable.__hash__  # which Python takes away from a class with its own __eq__
@@ -307,11 +381,11 @@ class ScoreMatrix(Immutable):
 
     @once
     def _log_likelihood(self) -> Floats:
-        return log_likelihood(self.statistic) if self.is_log_odds else self.statistic
+        return _likelihoods(self.statistic) if self.is_log_odds else self.statistic
 
     @once
     def _population_log_likelihood(self) -> Floats | None:
-        return log_likelihood(self.population) if self.is_log_odds and self.population is not None else self.population
+        return _likelihoods(self.population) if self.is_log_odds and self.population is not None else self.population
 
     def _names(self) -> tuple[str, ...]:
         """Those of the models, or their numbers."""
@@ -334,252 +408,17 @@ class ScoreMatrix(Immutable):
         return found
 
 
+def _likelihoods(log_odds: Floats) -> Floats:
+    """log p, (M, m); model by model, which needs less memory."""
+    found = np.empty_like(log_odds)
+    for r, row in enumerate(log_odds):
+        found[r] = log_likelihood(row)
+    return found
+
+
 def _restored(fields: dict[str, Any]) -> ScoreMatrix:
     return ScoreMatrix._new(fields)
 
 
 def _span(numbers: Indices) -> str:
     return f"{numbers.min()}" if numbers.min() == numbers.max() else f"{numbers.min()} to {numbers.max()}"
-
-
-# Checks --------------------------------------------------------------------------------------------------------------
-
-
-def _keys(file: str, keys: Sequence[str]) -> dict[str, str]:
-    """The arrays of a file that are arguments."""
-    if "member" not in keys or not any(name in keys for name in _STATISTICS):
-        held = show(list(keys)) if keys else "no array"
-        raise InputError(f"{file} must hold the array member and one of {', '.join(_STATISTICS)}; it holds {held}")
-    return {name: name for name in ("member", *_STATISTICS, *_OTHERS) if name in keys}
-
-
-def _checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The fields of a ScoreMatrix as new arrays; messages put `where` before the names of arguments."""
-    kinds = [name for name in _STATISTICS if name in given]
-    if len(kinds) != 1:
-        listed = f"{', '.join(_STATISTICS[:-1])} or {_STATISTICS[-1]}"
-        raise InputError(f"{where}one of {listed} must be given, not {' and '.join(kinds) or 'none'}")
-    kind = kinds[0]
-    member = _memberships(given["member"], f"{where}member")
-    models, examples = member.shape
-    values = _array(f"{where}{kind}", given[kind], (2, 3) if kind in ("logits", "probabilities") else (2,))
-    if values.shape[:2] != member.shape:
-        raise InputError(
-            f"{where}{kind} must have a row for each of the {models} models of member and a column for each of its"
-            f" {examples} examples, not the shape {values.shape}"
-        )
-    classes = 2 if values.ndim == 2 else values.shape[2]
-    own = _labels(given, "labels", kind, values.ndim, classes, examples, where)
-    fields: dict[str, Any] = {
-        "statistic": _statistic(f"{where}{kind}", values, kind, own, member),
-        "member": member,
-        "is_log_odds": kind != "scores",
-        "population": None,
-    }
-    if "population" in given:
-        name = f"{where}population"
-        others = _array(name, given["population"], (values.ndim,))
-        if len(others) != models or others.shape[2:] != values.shape[2:]:
-            raise InputError(f"{name} must hold {kind} of the {models} models, not the shape {others.shape}")
-        theirs = None
-        if own is not None:
-            theirs = _labels(given, "population_labels", kind, others.ndim, classes, others.shape[1], where)
-            if theirs is None:
-                raise InputError(
-                    f"{where}population_labels must be given, the class of each population example, not None"
-                )
-        fields["population"] = _statistic(name, others, kind, theirs, None)
-    if "population_labels" in given and ("population" not in given or own is None):
-        raise InputError(f"{where}population_labels must be given with population and labels only")
-    fields["gradient_norm"] = _norms(given, member, where)
-    fields |= _features(given, examples, fields["population"], where)
-    for name, n, row in (("example", examples, "example"), ("model", models, "model")):
-        table = Table({name: given[name]} if name in given else {}, {name: f"{where}{name}"})
-        fields[name] = labels(table, name, n, row)
-    return {name: fields[name] for name in ScoreMatrix.__dataclass_fields__}
-
-
-def _long_form(table: Table) -> dict[str, Any]:
-    """The fields of a ScoreMatrix from one row for each model and example."""
-    column = next(name for name in _COLUMNS if name in table.columns)
-    if twice := [name for name in _COLUMNS if name in table.columns and name != column]:
-        raise InputError(
-            f"{table.namer(column)(None)} must not stand beside {table.headings[twice[0]]}: leave one of them out"
-        )
-    values = {column: real_numbers(table, column, _WANTED[_COLUMNS[column]], lambda x: _good(x, _COLUMNS[column]))}
-    if "gradient_norm" in table.columns:
-        values["gradient_norm"] = real_numbers(table, "gradient_norm", _NORM, lambda x: _good(x, "losses"))
-    n = values[column].size
-    member = real_numbers(table, "member", "True or False (or 1 or 0)", lambda x: (x == 0) | (x == 1), truths=True)
-    names, places = {}, []
-    for each in ("model", "example"):
-        found = labels(table, each, n, "row") or ()
-        place = {name: k for k, name in enumerate(dict.fromkeys(found))}
-        names[each] = tuple(place)
-        places.append(np.fromiter(map(place.__getitem__, found), np.intp, n))
-    shape = len(names["model"]), len(names["example"])
-    pairs = np.ravel_multi_index(tuple(places), shape)
-    first = np.full(shape[0] * shape[1], n)
-    np.minimum.at(first, pairs, np.arange(n))
-    if (bad := first[pairs] < np.arange(n)).any():
-        row = int(np.argmax(bad))
-        model, example = (names[each][where[row]] for each, where in zip(names, places, strict=True))
-        raise InputError(
-            f"{table.namer('example')(row)} must be there once for each model, but {show(example)} of model"
-            f" {show(model)} is there twice"
-        )
-
-    def spread(of: Floats) -> Floats:
-        found = np.full(shape, np.nan)
-        found[tuple(places)] = of
-        return found
-
-    given = {_COLUMNS[column]: spread(values[column]), "member": spread(member)} | names
-    if "gradient_norm" in values:
-        given["gradient_norm"] = spread(values["gradient_norm"])
-    return _checked(given, "")
-
-
-def _array(name: str, value: Any, dimensions: tuple[int, ...]) -> NDArray[Any]:
-    """An array of numbers, without an empty axis; masked elements become NaN."""
-    try:
-        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
-    except Exception:  # a ragged list, or a value of any class, which may raise anything
-        array = np.array(None)
-    if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} must be an array of numbers, not {show(value):.80}")
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
-    if array.ndim not in dimensions or not array.size:
-        wanted = " or ".join({1: "(m,)", 2: "(M, m)", 3: "(M, m, k)"}[each] for each in dimensions)
-        raise InputError(f"{name} must be of the shape {wanted} with nothing empty, not {array.shape}")
-    return array
-
-
-def _memberships(value: Any, name: str) -> Signs:
-    """1, 0 and −1, (M, m)."""
-    try:
-        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
-        if array.dtype.kind == "O":  # truth values beside None, or of pandas
-            array = np.array([[np.nan if cell is None else float(cell) for cell in row] for row in array])
-    except Exception:  # a ragged list, or cells of any class, which may raise anything
-        array = np.array(None)
-    if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.size:
-        raise InputError(
-            f"{name} must have a row for each model and a column for each example, at least one of both, of True and"
-            f" False (or 1 and 0, and −1 or NaN where it is not known), not {show(value):.80}"
-        )
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
-    if array.dtype.kind == "b":
-        return array.astype(np.int8)
-    unknown = np.isnan(array) | (array == -1)
-    if (bad := ~unknown & (array != 0) & (array != 1)).any():
-        r, i = _place(bad)
-        raise InputError(
-            f"{name}[{r}, {i}] must be 1 (model {r} was trained with example {i}), 0 (it was not), or −1 or NaN (not"
-            f" known), not {show(array[r, i])}"
-        )
-    return np.where(unknown, -1, array).astype(np.int8)
-
-
-def _labels(
-    given: Mapping[str, Any], name: str, kind: str, dimensions: int, classes: int, n: int, where: str
-) -> Indices | None:
-    """The classes of n examples, if they are needed or given."""
-    if name not in given:
-        if dimensions == 3 or kind == "logits":
-            raise InputError(f"{where}{name} must be given, the class of each example, for {kind}")
-        return None
-    if kind not in ("logits", "probabilities"):
-        raise InputError(f"{where}{name} must not be given for {kind}, which are of each example's own class")
-    found = _array(f"{where}{name}", given[name], (1,))
-    if len(found) != n:
-        raise InputError(f"{where}{name} must hold a class for each of the {n} examples, not {len(found)}")
-    if (bad := (found != np.floor(found)) | ~(found >= 0) | (found >= classes)).any():
-        i = int(np.argmax(bad))
-        raise InputError(f"{where}{name}[{i}] must be a whole number from 0 to {classes - 1}, not {show(found[i])}")
-    return found.astype(np.intp)
-
-
-def _statistic(name: str, values: NDArray[Any], kind: str, own: Indices | None, member: Signs | None) -> Floats:
-    """φ, or scores, (M, m), and NaN where the membership is not known; model by model, which needs less memory."""
-    made = np.empty(values.shape[:2])
-    for r, row in enumerate(values):
-        known = np.ones(len(row), dtype=np.bool_) if member is None else member[r] >= 0
-        each = known if row.ndim == 1 else known[:, None]
-        if (bad := each & ~_good(row.astype(np.float64, copy=False), kind)).any():
-            place = _place(bad)
-            listed = ", ".join(map(str, (r, *place)))
-            raise InputError(
-                f"{name}[{listed}], of model {r} at example {place[0]}, must be {_WANTED[kind]}, not {show(row[place])}"
-            )
-        if kind == "probabilities" and row.ndim == 2:
-            with np.errstate(invalid="ignore"):
-                total = row.sum(axis=1, dtype=np.float64)
-            if (wrong := known & ~(np.abs(total - 1) <= _SUM)).any():
-                i = int(np.argmax(wrong))
-                raise InputError(f"{name}[{r}, {i}], of model {r} at example {i}, must add up to 1, not {total[i]:.6g}")
-        with np.errstate(all="ignore"):
-            made[r] = _of_kind(np.where(each, row, 0.5), kind, own)
-        made[r, ~known] = np.nan
-    return made
-
-
-def _of_kind(row: NDArray[Any], kind: str, own: Indices | None) -> Floats:
-    """The statistics of one model, (m,)."""
-    if kind == "logits" and own is not None:
-        return odds_of_logits(row, own)
-    if kind == "probabilities":
-        return odds_of_probabilities(row, own)
-    row = row.astype(np.float64)
-    return odds_of_losses(row) if kind == "losses" else row + 0.0  # so that -0.0 becomes 0.0, its equal
-
-
-def _good(cells: Floats, kind: str) -> NDArray[np.bool_]:
-    low, high = {"losses": (0.0, _LARGEST), "probabilities": (0.0, 1.0)}.get(kind, (-_LARGEST, _LARGEST))
-    with np.errstate(invalid="ignore"):
-        found: NDArray[np.bool_] = (cells >= low) & (cells <= high)
-    return found
-
-
-def _norms(given: Mapping[str, Any], member: Signs, where: str) -> Floats | None:
-    """Norms of gradients, (M, m); those of a whole model may be missing, and where the membership is not known."""
-    if "gradient_norm" not in given:
-        return None
-    name = f"{where}gradient_norm"
-    norms = _array(name, given["gradient_norm"], (2,)).astype(np.float64)
-    if norms.shape != member.shape:
-        raise InputError(f"{name} must have the shape of member, {member.shape}, not {norms.shape}")
-    bad = ~_good(norms, "losses") & (member >= 0) & ~np.isnan(norms).all(axis=1, keepdims=True)
-    if bad.any():
-        r, i = _place(bad)
-        raise InputError(f"{name}[{r}, {i}], of model {r} at example {i}, must be {_NORM}, not {show(norms[r, i])}")
-    return norms
-
-
-def _features(given: Mapping[str, Any], examples: int, population: Floats | None, where: str) -> dict[str, Any]:
-    """Features of the examples and of the population, both or none."""
-    names = ("features", "population_features")
-    if not any(name in given for name in names):
-        return dict.fromkeys(names)
-    if population is None or not all(name in given for name in names):
-        raise InputError(f"{where}features must be given with population and population_features")
-    found = {}
-    for name, n in zip(names, (examples, population.shape[1]), strict=True):
-        values = _array(f"{where}{name}", given[name], (2,)).astype(np.float64)
-        if len(values) != n:
-            raise InputError(f"{where}{name} must have a row for each of {n} examples, not {len(values)}")
-        if not (good := np.abs(values) <= _LARGEST).all():
-            i, j = _place(~good)
-            raise InputError(f"{where}{name}[{i}, {j}] must be a finite number, not {show(values[i, j])}")
-        found[name] = values
-    if found["features"].shape[1] != found["population_features"].shape[1]:
-        widths = " and ".join(str(values.shape[1]) for values in found.values())
-        raise InputError(f"{where}population_features must have as many columns as features, but there are {widths}")
-    return found
-
-
-def _place(bad: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Where the first one is."""
-    return tuple(int(k) for k in np.unravel_index(int(np.argmax(bad)), bad.shape))

@@ -7,6 +7,7 @@ comparison. The name is that of the kind of file, the number that of its version
     falsification, records, report                                                         results
     counts                                                                                 error counts
     checkpoint                                                                             finished draws of a bootstrap
+    shadow-models                                                                          scores of trained models
 
 What holds for all of them:
 

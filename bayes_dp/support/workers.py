@@ -26,7 +26,7 @@ _SECONDS = 1.0
 
 def check_jobs(n_jobs: Any) -> None:
     """Refuse what joblib does not take for a number of processes."""
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0 or abs(n_jobs) >= 2**31):
         raise InputError(f"n_jobs must be a whole number other than 0, or None, not {show(n_jobs)}")
 
 

@@ -239,6 +239,36 @@ call(
     frame=Values((MATRIX.to_frame(),), NO_FRAME, ("data frame", "the columns")),
 )
 call(
+    "bayes_dp.ScoreMatrix.example_counts",
+    bdp.ScoreMatrix(MATRIX.member, log_odds=MATRIX.statistic).example_counts,
+    {},
+    target_fpr=number(0, 1, "()", 0.1),
+)
+call(
+    "bayes_dp.ScoreMatrix.model_counts",
+    MATRIX.model_counts,
+    {"guesses": 8},
+    guesses=Values((8, np.int64(8)), (0, 9, -1, 2.5, math.nan, "8", True, None, [8], THING)),
+    name=besides(one_of(*INDEX, optional=True), names=("attack",)),
+    targets=Values((None, [1], (1, 2)), ([], [1, 1], [6], [-1], [1.5], 1, "12", True, [[1]], THING, math.nan, {})),
+    sides=one_of("both", "members"),
+    seed=SEED,
+)
+X_OF_MATRIX = np.random.default_rng(3).normal(size=(8, 2))
+call(
+    "bayes_dp.ScoreMatrix.from_models",
+    bdp.ScoreMatrix.from_models,
+    {"models": [lambda x: x] * 6, "x": X_OF_MATRIX, "y": [0, 1] * 4, "member": MATRIX.member},
+    models=Values(([lambda x: x] * 6,), (3, None, True, "a", [], [lambda x: x], THING, [3] * 6, math.nan)),
+    x=Values((X_OF_MATRIX,), (3, None, True, "a", [], X_OF_MATRIX[:7], THING, {}, math.nan), ("y", "models[0]")),
+    y=Values(([0, 1] * 4, np.ones(8)), (3, None, True, "a", [], [0], [2] * 8, [0.5] * 8, THING, math.nan)),
+    member=Values((MATRIX.member, MATRIX.member == 1), (3, None, True, "a", [], MATRIX.member[:, :7], THING)),
+    population=Values((None, (X_OF_MATRIX, [0] * 8)), (3, True, "a", [], X_OF_MATRIX, (X_OF_MATRIX, [0]), THING)),
+    output=one_of("logits"),
+    batch_size=whole(1),
+    progress=Values((None, True, False), (0, "yes", [True], THING, math.nan)),
+)
+call(
     "bayes_dp.ScoreMatrix.attack",
     MATRIX.attack,
     {},

@@ -664,6 +664,22 @@ call(
 )
 N_JOBS = Values((None, 1, -1), (0, 1.5, "two", True, [1], math.nan, THING))
 PROGRESS = Values((None, False), (1, "yes", 0.5, [True], THING, math.nan))
+X_OF_SHADOW, Y_OF_SHADOW = RNG.normal(size=(20, 2)), np.arange(20) % 2
+call(
+    "bayes_dp.attacks.shadow",
+    attacks.shadow,
+    {"fit": lambda x, y: lambda asked: asked, "x": X_OF_SHADOW, "y": Y_OF_SHADOW, "models": 2},
+    fit=Values((lambda x, y: lambda asked: asked,), (3, None, True, "a", [], THING, math.nan)),
+    x=Values((X_OF_SHADOW, X_OF_SHADOW[:, ::-1]), (3, None, True, "a", [], X_OF_SHADOW[:7], THING, {}), ("y",)),
+    y=Values((Y_OF_SHADOW, [0.0, 1.0] * 10), (3, None, True, "a", [], [0], [2] * 20, THING, math.nan)),
+    models=whole(1),
+    population=Values((None, (X_OF_SHADOW, [0] * 20)), (3, True, "a", [], X_OF_SHADOW, (X_OF_SHADOW, [0]), THING)),
+    output=one_of("logits"),
+    checkpoint=Values((None,), (3, True, ["a"], THING, math.nan, {})),
+    seed=SEED,
+    n_jobs=N_JOBS,
+    progress=PROGRESS,
+)
 REPLICATES = Values((600,), (0, -1, 2.5, 20, math.nan, "many", True, None, [600], THING))
 call(
     "bayes_dp.propensity.bootstrap",
@@ -1257,6 +1273,7 @@ ELSEWHERE = {  # arguments of whatever is called, which another test has
     "bayes_dp.ErrorCounts.from_confusion": {"others"},
     "bayes_dp.ErrorCounts.concat": {"others"},
     "bayes_dp.ScoreMatrix.attack": {"settings"},
+    "bayes_dp.ScoreMatrix.model_counts": {"settings"},
 }
 
 

@@ -18,7 +18,7 @@ __all__ = ["ATTACKS"]
 def base(view: View) -> Floats:
     """The scores, (n,)."""
     view.require("base", "any")
-    return view.log_likelihood[view.target] - or_mean(*view.log_mean_likelihood("any"))
+    return view.log_likelihood[view.target] - or_mean(*view.log_mean_likelihoods("any")[0])
 
 
 ATTACKS = (Attack("base", base),)

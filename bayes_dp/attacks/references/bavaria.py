@@ -11,13 +11,18 @@ squares S about it,
 
     score = log t(φ | in) − log t(φ | out)
 
-The prior is fitted to the references by moments. V is the pooled variance and v = S/(n − 1) that of an example, of
-those with n ≥ 2; m and D are the mean and the variance of φ̄ over the examples with n ≥ 1, and h the mean of their 1/n:
+The prior is fitted to the references by moments, and these are our choices. V is the pooled variance, v = S/(n − 1)
+that of an example with n ≥ 2, and E a mean over such examples:
 
-    b = V (a − 1),   k = V/(D − h V),   1/(a − 2) = (E[(n − 1)(v² − V²)] − 2 V²)/(V² (E[n] + 1))
+    b = V (a − 1),   1/(a − 2) = (E[(n − 1)(v² − V²)] − 2 V²)/(V² (E[n] + 1)),   a between 2.5 and 1000
 
-k is at least 10⁻⁶, and at most 10⁶, also where D ≤ h V; a is between 2.5 and 1000. These are our choices, as is that
-the prior of a side that no example has twice takes V and a from the other one.
+An example is about as hard on both sides. So m is the mean of the other side moved by the mean difference of both, and
+V/k says how far the own mean is from there: by the variance B of that difference over examples, beyond what the
+variances V of both sides make, and by the error of the other side's mean. With o for the other side,
+
+    V/k = max(B, 0) + V_o/n_o,   B = Var(φ̄_in − φ̄_out) − E[V_in/n_in + V_out/n_out]
+
+Without a reference on the other side the prior says next to nothing, k = 10⁻⁶.
 """
 
 from __future__ import annotations
@@ -28,19 +33,19 @@ import numpy as np
 from scipy import special
 
 from bayes_dp.attacks.references.attack import Attack
-from bayes_dp.attacks.references.view import Moments, View, pooled_variance
+from bayes_dp.attacks.references.view import Moments, View, both_sides, pooled_variance
 from bayes_dp.support.arrays import Floats
 
 __all__ = ["ATTACKS"]
 
-_LEAST_K, _MOST_K = 1e-6, 1e6
+_LEAST_K = 1e-6
 _LEAST_A, _MOST_A = 2.5, 1000.0
 
 
 @dataclass(frozen=True)
 class _Prior:
-    m: float
-    k: float
+    m: Floats  # (n,)
+    k: Floats  # (n,)
     a: float
     b: float
 
@@ -49,19 +54,32 @@ def bavaria(view: View) -> Floats:
     """The scores, (n,)."""
     view.require("bavaria", "out", "in")
     out, in_ = view.moments("out"), view.moments("in")
+    means = both_sides((out.count, out.mean), (in_.count, in_.mean))
+    difference = float((means.in_ - means.out).mean())
+    variances = pooled_variance(out, in_), pooled_variance(in_, out)
+    spread = _spread(out, in_, *variances)
     phi = view.statistic[view.target]
-    return _log_student(phi, in_, _fitted(in_, out)) - _log_student(phi, out, _fitted(out, in_))
+    inside = _fitted(means.out + difference, in_, out, *reversed(variances), spread)
+    outside = _fitted(means.in_ - difference, out, in_, *variances, spread)
+    return _log_student(phi, in_, inside) - _log_student(phi, out, outside)
 
 
-def _fitted(side: Moments, other: Moments) -> _Prior:
+def _spread(out: Moments, in_: Moments, variance_out: float, variance_in: float) -> float:
+    """B, at least 0; 0 where fewer than two examples have both sides."""
+    both = (out.count > 0) & (in_.count > 0)
+    if np.count_nonzero(both) < 2:
+        return 0.0
+    error = variance_in / in_.count[both] + variance_out / out.count[both]
+    return max(float((in_.mean - out.mean)[both].var() - error.mean()), 0.0)
+
+
+def _fitted(
+    centre: Floats, side: Moments, other: Moments, variance: float, variance_other: float, spread: float
+) -> _Prior:
     """The prior of one side."""
-    there = side.count > 0
-    pooled = pooled_variance(side, other)
-    mean, spread = float(side.mean[there].mean()), float(side.mean[there].var())
-    between = spread - pooled * float((1 / side.count[there]).mean())
-    k = min(max(pooled / between, _LEAST_K), _MOST_K) if between > 0 else _MOST_K
-    a = _shape(side if (side.count > 1).any() else other, pooled)
-    return _Prior(mean, k, a, pooled * (a - 1))
+    k = np.where(other.count > 0, variance / (spread + variance_other / np.maximum(other.count, 1)), _LEAST_K)
+    a = _shape(side if (side.count > 1).any() else other, variance)
+    return _Prior(centre, k, a, variance * (a - 1))
 
 
 def _shape(side: Moments, pooled: float) -> float:

@@ -38,7 +38,7 @@ def rmia(view: View, gamma: float = 2.0) -> Floats:
     """The online scores, (n,)."""
     gamma = _gamma(gamma)
     view.require("rmia", "any")
-    means = both_sides(view.log_mean_likelihood("out"), view.log_mean_likelihood("in"))
+    means = both_sides(*view.log_mean_likelihoods("out", "in"))
     ratio = view.log_likelihood[view.target] - np.logaddexp(means.out, means.in_) + math.log(2)
     return _share_beaten(view, ratio, view.population_log_mean_likelihood(), gamma)
 
@@ -61,7 +61,7 @@ def rmia_offline(view: View, gamma: float = 2.0, a: float | None = None) -> Floa
 
 def _out(view: View) -> Floats:
     """The log of the mean of p over the references without x, (n,)."""
-    means = both_sides(view.log_mean_likelihood("out"), view.log_mean_likelihood("in"))
+    means = both_sides(*view.log_mean_likelihoods("out", "in"))
     return np.minimum(means.out, 0.0)
 
 

@@ -103,18 +103,28 @@ class View:
             total += np.where(here, self.log_likelihood[r], 0.0)
         return count, total / np.maximum(count, 1)
 
-    def log_mean_likelihood(self, side: Side) -> tuple[Ints, Floats]:
-        """How many references there are on a side, and the log of the mean of their p, 0 where there are none; (n,)."""
+    def log_mean_likelihoods(self, *sides: Side) -> list[tuple[Ints, Floats]]:
+        """Of sides without a common reference: how many references, and the log of the mean of their p, 0 where there
+        are none; (n,) each."""
         n = self.member.shape[1]
-        count, highest, total = np.zeros(n, dtype=np.int64), np.full(n, -np.inf), np.zeros(n)
+        counts = [np.zeros(n, dtype=np.int64) for _ in sides]
+        highest, totals = ([np.full(n, start) for _ in sides] for start in (-np.inf, 0.0))
         for r in self.references:
-            here = self.counted(r, side)
-            count += here
-            np.maximum(highest, self.log_likelihood[r], out=highest, where=here)
-        highest[count == 0] = 0.0
+            for side, count, high in zip(sides, counts, highest, strict=True):
+                here = self.counted(r, side)
+                count += here
+                np.maximum(high, self.log_likelihood[r], out=high, where=here)
         for r in self.references:
-            total += np.where(self.counted(r, side), np.exp(self.log_likelihood[r] - highest), 0.0)
-        return count, np.where(count > 0, highest + np.log(np.maximum(total, 1) / np.maximum(count, 1)), 0.0)
+            shift, masks = np.zeros(n), [self.counted(r, side) for side in sides]
+            for here, high in zip(masks, highest, strict=True):
+                np.copyto(shift, high, where=here)
+            p = np.exp(self.log_likelihood[r] - shift)
+            for here, total in zip(masks, totals, strict=True):
+                np.add(total, p, out=total, where=here)
+        return [
+            (count, np.where(count > 0, high + np.log(total / np.maximum(count, 1)), 0.0))
+            for count, high, total in zip(counts, highest, totals, strict=True)
+        ]
 
     def population_log_mean_likelihood(self) -> Floats | None:
         """The log of the mean of p over all references for the population, (z,)."""
@@ -122,7 +132,7 @@ class View:
             return None
         p = self.population_log_likelihood
         everybody = np.zeros(p.shape, dtype=np.int8)
-        return replace(self, log_likelihood=p, member=everybody).log_mean_likelihood("out")[1]
+        return replace(self, log_likelihood=p, member=everybody).log_mean_likelihoods("out")[0][1]
 
     def counted(self, reference: int, side: Side) -> Bools:
         """For which examples a reference counts on a side, (n,)."""

@@ -184,24 +184,34 @@ def base(plain: Plain) -> list[float]:
 
 def bavaria(plain: Plain) -> list[float]:
     found = [0.0] * len(plain.examples)
+    means = plain.average(plain.phi)
+    gap = fmean(inside - out for out, inside in means.values())
+    values = [{i: [plain.phi(r, i) for r in plain.runs(i, side)] for i in plain.examples} for side in (0, 1)]
+    pooled = [plain.pooled(side) for side in (0, 1)]
+    both = [i for i in plain.examples if values[0][i] and values[1][i]]
+    spread = 0.0
+    if len(both) > 1:
+        noise = fmean(sum(pooled[s] / len(values[s][i]) for s in (0, 1)) for i in both)
+        spread = max(pvariance(means[i][1] - means[i][0] for i in both) - noise, 0.0)
     for side, sign in ((1, 1), (0, -1)):
-        values = {i: [plain.phi(r, i) for r in plain.runs(i, side)] for i in plain.examples}
-        there = [v for v in values.values() if v]
-        pooled, centres = plain.pooled(side), [fmean(v) for v in there]
-        between = pvariance(centres) - pooled * fmean(1 / len(v) for v in there)
-        k = min(max(pooled / between, 1e-6), 1e6) if between > 0 else 1e6
-        twice = [v for v in there if len(v) > 1]
-        e = fmean((len(v) - 1) * ((np.var(v, ddof=1) / pooled) ** 2 - 1) for v in twice) - 2
-        e /= fmean(len(v) for v in twice) + 1
-        a = min(max(2 + 1 / e, 2.5), 1000) if e > 0 else 1000
-        m, b = fmean(centres), pooled * (a - 1)
+        twice = [v for v in values[side].values() if len(v) > 1] or [v for v in values[1 - side].values() if len(v) > 1]
+        a = 1000.0
+        if twice:
+            e = fmean((len(v) - 1) * ((np.var(v, ddof=1) / pooled[side]) ** 2 - 1) for v in twice) - 2
+            e /= fmean(len(v) for v in twice) + 1
+            a = min(max(2 + 1 / e, 2.5), 1000) if e > 0 else 1000
+        b = pooled[side] * (a - 1)
         for place, i in enumerate(plain.examples):
-            n, v = len(values[i]), values[i]
+            v, others = values[side][i], len(values[1 - side][i])
+            m = means[i][1 - side] + sign * gap
+            k = pooled[side] / (spread + pooled[1 - side] / others) if others else 1e-6
+            n = len(v)
             mean, squares = (fmean(v), n * pvariance(v)) if v else (0.0, 0.0)
             kn, an = k + n, a + n / 2
             bn = b + squares / 2 + k * n * (mean - m) ** 2 / (2 * kn)
             scale = math.sqrt(bn * (kn + 1) / (an * kn))
-            found[place] += sign * stats.t.logpdf(plain.phi(plain.target, i), 2 * an, (k * m + n * mean) / kn, scale)
+            phi = plain.phi(plain.target, i)
+            found[place] += sign * stats.t.logpdf(phi, 2 * an, (k * m + n * mean) / kn, scale)
     return found
 
 

@@ -1,0 +1,212 @@
+"""Train models on random halves of the examples, and keep what each gives to all of them.
+
+Whether an example is in the training set of a model is decided by a fair coin of its own, so that any of the models can
+be the target of an audit, with the others as its references. Model r has coins and a seed of its own, from `seed` and
+r: neither the backend, nor the number of processes, nor an interruption changes a bit of the matrix, and with more
+models the first ones stay as they are.
+
+A folder for checkpoints has `settings.json`, which says what it is of, and a file for each model as soon as it is
+done: its log-odds, and the digest of them and of all that they depend on. The function `fit` is known there by its name
+only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_dp import __version__
+from bayes_dp.attacks.outputs import Output, Questions, asked, log_odds, rows
+from bayes_dp.attacks.score_matrix import ScoreMatrix
+from bayes_dp.checks import InputError, is_one_of, seed_of, show, whole_number
+from bayes_dp.data.files import remove_temporary, write_bytes_atomically, write_text_if_new
+from bayes_dp.data.json_text import read_json
+from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.support.progress import bar, check_shown
+from bayes_dp.support.workers import check_jobs, one_thread, pool
+
+__all__ = ["shadow"]
+
+Fit = Callable[..., Any]
+
+_FORMAT = "bayes-dp/shadow-models/1"
+_BATCH = 4096
+
+
+def shadow(
+    fit: Fit,
+    x: Any,
+    y: ArrayLike,
+    models: int = 16,
+    *,
+    population: tuple[Any, ArrayLike] | None = None,
+    output: Output = "logits",
+    checkpoint: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> ScoreMatrix:
+    """Train models on examples chosen by fair coins, and ask each about all examples.
+
+    Parameters
+    ----------
+    fit : a function `fit(x, y)` that trains a model on examples and their classes and returns it; if it has a parameter
+        `seed`, it gets a whole number below 2**31, another one for each model. What it returns is asked as
+        `ScoreMatrix.from_models` says.
+    x, y : the m examples, along the first axis, and their classes.
+    models : how many are trained, M.
+    population : a pair (x, y) of examples that no model is trained on.
+    output : what a model gives that is a PyTorch module or a function, "logits" or "probabilities".
+    checkpoint : a folder, made if missing, where models that are done are kept, and looked for.
+    seed : of the coins and of all training; the same seed gives the same matrix.
+    n_jobs : of joblib: by default one process, or the active backend's (`joblib.parallel_config`), such as Dask's.
+    progress : whether there is a bar on standard error, with the time left, by default on a terminal.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(60, 20)), np.arange(60) % 2
+    >>> matrix = bdp.attacks.shadow(lambda x, y: LogisticRegression(C=100).fit(x, y), x, y, models=5)
+    >>> matrix
+    ScoreMatrix: 5 models, 60 examples with 0 to 5 of them trained on each
+    >>> matrix.attack("rmia").auc().value > 0.7
+    True
+    """
+    if not callable(fit):
+        raise InputError(f"fit must be a function of examples and their classes, not {show(fit):.80}")
+    models = whole_number("models", models, 1)
+    questions = asked(x, y, population)
+    if not is_one_of(output, get_args(Output)):
+        raise InputError(f'output must be "logits" or "probabilities", not {show(output):.80}')
+    seed = seed_of(seed)
+    check_jobs(n_jobs)
+    check_shown(progress)
+    kept = _Kept(checkpoint, fit, questions, output, seed)
+    task = _Task(fit, questions, output, seed)
+    done = {r: found for r in range(models) if (found := kept.read(r)) is not None}
+    with bar(models, progress) as move:
+        from joblib import delayed
+
+        move(len(done), "models")
+        left = (delayed(task)(r) for r in range(models) if r not in done)
+        for r, found in pool(n_jobs, return_as="generator_unordered", batch_size=1)(left):
+            kept.write(r, found)
+            done[r] = found
+            move(1, "models")
+    parts = [np.stack([done[r][k] for r in range(models)]) for k in range(len(questions))]
+    member = np.stack([_coins(seed, r, len(questions[0][1])) for r in range(models)])
+    return ScoreMatrix(member, log_odds=parts[0], population=parts[1] if len(parts) > 1 else None)
+
+
+def _stream(seed: int, r: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(r,)))
+
+
+def _coins(seed: int, r: int, n: int) -> Bools:
+    """Which examples model r is trained on, (n,)."""
+    return _stream(seed, r).random(n) < 0.5
+
+
+class _Task:
+    """Trains one model, in whatever process."""
+
+    def __init__(self, fit: Fit, questions: Questions, output: Output, seed: int) -> None:
+        self.fit, self.questions, self.output, self.seed = fit, questions, output, seed
+
+    def __call__(self, r: int) -> tuple[int, list[Floats]]:
+        """r, and the log-odds of the examples and of the population."""
+        # A worker's arrays may lie anywhere in memory, and the last digits of sums depend on it
+        questions = [(np.array(x) if isinstance(x, np.ndarray) else x, y) for x, y in self.questions]
+        x, y = questions[0]
+        member = _coins(self.seed, r, len(y))
+        if not member.any():
+            raise InputError(f"x must have more examples than {len(y)}, as model {r} would be trained on none of them")
+        state = np.random.SeedSequence(self.seed, spawn_key=(r, 0)).generate_state(1)[0]
+        seeded = {"seed": int(state >> 1)} if _takes_seed(self.fit) else {}
+        with one_thread():
+            model = self.fit(rows(x, member), y[member], **seeded)
+            name = f"the model of fit, number {r},"
+            return r, [log_odds(model, *each, _BATCH, self.output, name) for each in questions]
+
+
+def _takes_seed(fit: Fit) -> bool:
+    try:
+        return "seed" in inspect.signature(fit).parameters
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return False
+
+
+class _Kept:
+    """The models that are done, in a folder; nowhere, if it is None."""
+
+    def __init__(self, folder: Any, fit: Fit, questions: Questions, output: Output, seed: int) -> None:
+        self.path, self.sizes = None, [len(y) for _, y in questions]
+        if folder is None:
+            return
+        if not isinstance(folder, str | os.PathLike):
+            raise InputError(f"checkpoint must be a path, not {type(folder).__name__}")
+        self.path = Path(os.fsdecode(folder))
+        self.inputs = _digest(fit, questions, output, seed)
+        record, stated = self.path / "settings.json", {"format": _FORMAT, "inputs": self.inputs}
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if not os.path.lexists(record):
+                write_text_if_new(record, json.dumps(stated) + "\n")
+            remove_temporary(self.path)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"checkpoint {str(self.path)!r:.200} cannot be used: {reason}") from error
+        if read_json(record)[1] != stated:
+            raise InputError(
+                f"checkpoint {str(self.path)!r:.200} is of other examples, or of another fit, output or seed; delete"
+                " it, or give another folder"
+            )
+
+    def read(self, r: int) -> list[Floats] | None:
+        """The log-odds of model r, if it is done."""
+        if self.path is None or not os.path.lexists(file := self._file(r)):
+            return None
+        try:
+            with open(file, "rb") as content, np.load(content, allow_pickle=False) as archive:
+                found = [archive[f"log_odds_{k}"] for k in range(len(self.sizes))]
+                right = str(archive["sum"]) == self._sum(r, found)
+        except Exception as error:  # whatever the bytes may be
+            raise InputError(f"{file} is damaged; delete it, and the model is trained again") from error
+        if not right or [each.shape for each in found] != [(n,) for n in self.sizes]:
+            raise InputError(f"{file} was changed; delete it, and the model is trained again")
+        return found
+
+    def write(self, r: int, found: list[Floats]) -> None:
+        if self.path is None:
+            return
+        content = io.BytesIO()
+        arrays: dict[str, Any] = {f"log_odds_{k}": each for k, each in enumerate(found)}
+        np.savez(content, **arrays, sum=np.array(self._sum(r, found)))
+        write_bytes_atomically(self._file(r), content.getvalue())
+
+    def _file(self, r: int) -> Path:
+        assert self.path is not None
+        return self.path / f"model{r:05d}.npz"
+
+    def _sum(self, r: int, found: list[NDArray[Any]]) -> str:
+        content = hashlib.sha256(f"{self.inputs} {r}\n".encode())
+        for each in found:
+            content.update(np.ascontiguousarray(each, dtype="<f8").tobytes())
+        return content.hexdigest()
+
+
+def _digest(fit: Fit, questions: Questions, output: Output, seed: int) -> str:
+    """SHA-256 of all that a model depends on, but what `fit` does."""
+    from joblib import hash as content_of
+
+    name = getattr(fit, "__qualname__", type(fit).__qualname__)
+    content = [name, output, seed, __version__, *(content_of(each) for pair in questions for each in pair)]
+    return hashlib.sha256(repr(content).encode()).hexdigest()

@@ -351,7 +351,7 @@ class ScoreMatrix(Immutable):
             array = None if value is None else np.ascontiguousarray(value)
             content.update(f"{name} {None if array is None else (array.shape, array.dtype.str)}\n".encode())
             if array is not None:
-                content.update(array.reshape(-1).view(np.uint8))
+                content.update(array.reshape(-1).view(np.uint8).data)
         return content.hexdigest()
 
     __hash__ = Immutable.__hash__  # which Python takes away from a class with its own __eq__

@@ -56,11 +56,11 @@ def bavaria(view: View) -> Floats:
     out, in_ = view.moments("out"), view.moments("in")
     means = both_sides((out.count, out.mean), (in_.count, in_.mean))
     difference = float((means.in_ - means.out).mean())
-    variances = pooled_variance(out, in_), pooled_variance(in_, out)
-    spread = _spread(out, in_, *variances)
+    variance_out, variance_in = pooled_variance(out, in_), pooled_variance(in_, out)
+    spread = _spread(out, in_, variance_out, variance_in)
     phi = view.statistic[view.target]
-    inside = _fitted(means.out + difference, in_, out, *reversed(variances), spread)
-    outside = _fitted(means.in_ - difference, out, in_, *variances, spread)
+    inside = _fitted(means.out + difference, in_, out, variance_in, variance_out, spread)
+    outside = _fitted(means.in_ - difference, out, in_, variance_out, variance_in, spread)
     return _log_student(phi, in_, inside) - _log_student(phi, out, outside)
 
 

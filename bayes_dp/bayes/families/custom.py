@@ -36,6 +36,8 @@ _JUMP = 1e-2  # of the area, beyond what its density says
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _FLAT, _NEARLY = 1e-11, 1e-9  # growth of the area that is none, and what may be left out where none is asked for
 _TO_POWERS = np.linalg.inv(np.vander(np.arange(-2.0, 3.0), increasing=True))  # of the polynomial through five values
+_TINY = 1e-13  # δ up to which 1 − δ − f(α) has too few digits
+_DEEPEST, _SECTIONS = -708.0, 90  # log of the least α that is looked at, and golden sections from there to 1
 _FULL = 1e-13  # of the square that a member leaves out, so that no larger one is told from it
 
 
@@ -93,16 +95,22 @@ class Family(TradeOffFamily):
         alpha, theta = np.broadcast_to(alpha, shape), np.broadcast_to(theta, shape)  # which f cannot overwrite
         try:
             with np.errstate(all="ignore"):
-                found = np.asarray(self._f(alpha, theta), dtype=np.float64)
+                given = np.asarray(self._f(alpha, theta))
+            if given.dtype.kind == "c" or (given.dtype.kind == "f" and given.dtype.itemsize < 8):
+                raise InputError(f"f must return real numbers of double precision, float64, not {given.dtype}")
+            found = given.astype(np.float64)
+        except InputError:
+            raise
         except Exception as error:
             raise InputError(
                 f"f fails for arrays of alpha and theta with {type(error).__name__}: {error!s:.80}"
             ) from error
         if found.shape != alpha.shape:
             raise InputError(f"f must be vectorised: given shape {alpha.shape}, it returned shape {found.shape}")
-        if np.isnan(found).any():
-            i = int(np.argmax(np.isnan(found)))
-            raise InputError(f"f({alpha.flat[i]:g}, {theta.flat[i]:g}) is not a number")
+        if not np.isfinite(found).all():
+            i = int(np.argmin(np.isfinite(found)))
+            what = "is not a number" if np.isnan(found.flat[i]) else f"is {found.flat[i]:g}"
+            raise InputError(f"f({alpha.flat[i]:g}, {theta.flat[i]:g}) {what}")
         return found
 
     def _check(self) -> None:
@@ -289,6 +297,30 @@ class Family(TradeOffFamily):
 
     def _epsilon_at(self, t: Floats, delta: Floats) -> Floats:
         t, delta = np.broadcast_arrays(np.asarray(t, float), np.asarray(delta, float))
+        found = np.empty(t.shape)
+        large = delta > _TINY
+        for chosen, search in ((large, self._epsilon_by_slope), (~large, self._epsilon_by_delta)):
+            if chosen.any():
+                found[chosen] = search(t[chosen], delta[chosen])
+        return found
+
+    def _epsilon_by_slope(self, t: Floats, delta: Floats) -> Floats:
+        """e^ε is the largest (1 − δ − f(α))/α, which has one peak since 1 − δ − f(α) − cα is concave for every c: by
+        golden sections in log α. Of an α below the smallest float there is none."""
+        low, high = np.full(t.shape, _DEEPEST), np.zeros(t.shape)
+        for _ in range(_SECTIONS):
+            step = _GOLDEN * (high - low)
+            left, right = high - step, low + step
+            ratios = [(1.0 - delta - self._beta(np.exp(x), t)) * np.exp(-x) for x in (left, right)]
+            rises = ratios[0] >= ratios[1]
+            low, high = np.where(rises, low, left), np.where(rises, right, high)
+        x = 0.5 * (low + high)
+        above = 1.0 - delta - self._beta(np.exp(x), t)
+        epsilon = np.maximum(np.log(np.maximum(above, np.exp(x))) - x, 0.0)  # no ε below 0
+        return np.where((x < _DEEPEST + 1.0) & (epsilon > 0.0), np.inf, epsilon)
+
+    def _epsilon_by_delta(self, t: Floats, delta: Floats) -> Floats:
+        """By bisection in ε, where 1 − δ − f(α) has no digits at a small α."""
         low, high = np.zeros(t.shape), np.full(t.shape, 750.0)
         for _ in range(50):
             middle = 0.5 * (low + high)

@@ -171,12 +171,19 @@ class ShiftedPosterior(Posterior):
         if any(math.isnan(marginal.sd) for marginal in self._grid.marginals.values()):
             yield HEAVY_TAIL
         if found["p_few_right"] < _EXTREME:
+            few = (
+                f"only {question.right.sum()} of {len(question.right)} guesses are right, and so few would be with a"
+                f" chance of {found['p_few_right']:.2g} if nothing leaked"
+            )
             yield (
-                f"The propensities are too extreme: only {question.right.sum()} of {len(question.right)} guesses are"
-                f" right, and so few would be with a chance of {found['p_few_right']:.2g} if nothing leaked."
+                f"The propensities are too extreme: {few}."
+                if question.leans.any()
+                else f"The guesses are worse than coins: {few}. The opposite ones may leak, of which e, at least 0,"
+                " knows nothing."
             )
         if question.drawn and found["draws"] < _FEWEST_DRAWS:
-            yield f"{found['draws']} draws of the propensities are few: take at least {_FEWEST_DRAWS}."
+            are = "draw of the propensities is" if found["draws"] == 1 else "draws of the propensities are"
+            yield f"{found['draws']} {are} few: take at least {_FEWEST_DRAWS}."
         if question.drawn and found["effective_draws"] < 0.5 * min(found["draws"], _FEWEST_DRAWS):
             yield (
                 f"The guesses favour few of the {found['draws']} draws of the propensities, which count as"

@@ -114,6 +114,30 @@ def test_the_best_attack_has_the_advantage_of_epsilon(family):
         assert float(family(alpha, t)) == pytest.approx(alpha, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("f", [gaussian, laplace, pure], ids=lambda f: f.__name__)
+def test_the_epsilon_of_own_families_is_that_of_the_closed_ones(f):
+    family, t = bdp.Family("own", f), np.array([0.0, 1e-3, 0.1, 0.5, 1, 2, 5, 15, 30])
+    for delta in (1e-9, 1e-5, 1e-3, 0.1, 0.9, 1.0, *((0.0,) if f is not gaussian else ())):
+        np.testing.assert_allclose(
+            family.epsilon_at(t, delta), FAMILIES[f.__name__].epsilon_at(t, delta), rtol=1e-7, atol=1e-9
+        )
+    assert family.epsilon_at(1.0, 0.01) == family.epsilon_at([[1.0]], [0.01])
+
+
+def test_a_slow_function_is_asked_few_times():
+    asked = []
+
+    def slow(alpha, theta):
+        asked.append(1)
+        return gaussian(alpha, theta)
+
+    family = bdp.Family("slow", slow)
+    asked.clear()
+    family.epsilon_at(np.linspace(0, 5, 100), 1e-3)
+    assert len(asked) < 300
+
+
 def test_own_families_are_as_the_closed_ones():
     t, epsilon = np.array([0.01, 0.5, 2.0, 5.0]), np.array([0.0, 1.0])
     np.testing.assert_allclose(OWN_GAUSSIAN.log_density(t), GAUSSIAN.log_density(t), atol=1e-9)
@@ -131,6 +155,17 @@ def test_own_families_are_as_the_closed_ones():
         (lambda a, t: 1 - a + 0 * t if np.ndim(a) == 0 else np.zeros(3), "must be vectorised"),
         (lambda a, t: 1 / 0, "ZeroDivisionError"),
         (lambda a, t: np.where(t > 0, np.nan, 1 - a), "is not a number"),
+        (lambda a, t: np.where(t > 3, np.inf, gaussian(a, t)), r", 4\) is inf"),
+        (lambda a, t: gaussian(a, t) + 0j, "real numbers of double precision, float64, not complex128"),
+        (lambda a, t: gaussian(a, t).astype(np.float32), "real numbers of double precision, float64, not float32"),
+        (lambda a, t: 0.5, r"must be vectorised: given shape \(1,\), it returned shape \(\)"),
+        (lambda a, t: None, "must be vectorised"),
+        (lambda a: 1 - a, "TypeError"),
+        (lambda a, t: gaussian(a, 1 / (1 + t)), r"f\(alpha, 0\) must be 1 - alpha"),
+        (lambda a, t: (1 - a) * np.exp(-t * np.sin(3 * a) ** 2), "must be convex"),
+        (lambda a, t: np.where(a < 0.3, 1 - a, (1 - a) * np.exp(-t)), "must be convex"),
+        (lambda a, t: np.where((a == 0) | (a == 1), np.nan, gaussian(a, t)), "is not a number"),
+        (lambda a, t: gaussian(a, np.where(t < 1, t, t + 0.5)), "does not change smoothly with theta"),
         (3, "f must be a function of alpha and theta, not 3"),
         (lambda a, t: 1 - a + 0 * t, "is the same for all theta between 0"),
         (lambda a, t: gaussian(a, np.minimum(t, 1.0)), "is the same for all theta between 1"),

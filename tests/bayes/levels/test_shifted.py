@@ -377,3 +377,32 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="that of other counts"):
         bdp.compare(counts, 0.0, posteriors={"shifted": post}, names=["katz"])
     assert isinstance(post, ShiftedPosterior)
+
+
+def test_odd_guesses_have_a_posterior():
+    rng = np.random.default_rng(1)
+    propensity = rng.uniform(0.2, 0.8, 60)
+    member = rng.random(60) < propensity
+    ties = bdp.GuessTable(np.ones(60), member, propensity)
+    for guesses, post in (
+        ("one", bdp.estimate_shifted(call_members(bdp.GuessTable(member + 0.0, member, propensity), 1))),
+        ("one, tight", bdp.estimate_shifted(call_members(ties, 1), strength="tight")),
+        ("ties", bdp.estimate_shifted(call_members(ties, 30))),
+        ("of members", bdp.estimate_shifted(call_members(bdp.GuessTable(propensity, [True] * 60, propensity), 30))),
+    ):
+        low, high = post.interval(parameter="e")
+        assert 0 < low < high <= post.interval()[1] + 1e-9, guesses
+        assert post.notes("e")
+        assert str(post)
+
+
+def test_guesses_that_are_worse_than_coins_do_not_blame_the_propensities():
+    post = bdp.estimate_shifted(plain(30, 2))
+    (said,) = post.warnings
+    assert said.startswith("The guesses are worse than coins: only 2 of 32 guesses are right")
+
+
+def test_one_draw_is_few():
+    guesses = plain(10, 30)
+    post = bdp.estimate_shifted(guesses, draws=[guesses.table.propensity])
+    assert post.warnings == ("1 draw of the propensities is few: take at least 20.",)

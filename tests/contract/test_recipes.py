@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md for a figure, an attack and a target model, followed word by word in a copy.
+"""The recipes of CONTRIBUTING.md for a figure, attacks and a target model, followed word by word in a copy.
 
 Each is one file and one line, and everything that lists such things then has the new one.
 """
@@ -93,6 +93,20 @@ def test_a_file_and_a_line_make_it_public(
     said = python(copy, "-c", PUBLIC.format(room=room, name=name, wrong=wrong), str(copy))
     assert said.startswith(refused), said  # and nothing about the example, which is true
     assert said.count("\n") == 1
+
+
+def test_a_file_and_a_line_make_an_attack_on_a_matrix(copy: Path):
+    module, line = recipe("an attack on a matrix of scores")
+    folder = copy / "bayes_dp" / "attacks" / "references"
+    (folder / "median.py").write_text(module, encoding="utf-8")
+    add_line(folder / "registry.py", line, '    "base"')
+    code = (
+        "import numpy as np; import bayes_dp as bdp; rng = np.random.default_rng(0)\n"
+        "member = rng.random((9, 500)) < 0.5\n"
+        "phi = rng.normal(0, 2, 500) + 2 * member + rng.normal(size=member.shape)\n"
+        "print(bdp.ScoreMatrix(member, log_odds=phi).attack('median').auc().value > 0.7)"
+    )
+    assert python(copy, "-c", code) == "True\n"
 
 
 def test_a_file_and_a_line_make_a_target_model(copy: Path):

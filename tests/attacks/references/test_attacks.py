@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from statistics import fmean, pvariance
 from typing import Any
 
@@ -389,3 +392,31 @@ def test_equal_numbers(name: str):
         population_features=np.ones((2, 1)),
     )
     assert np.ptp(given.attack(name).score) < 1e-12
+
+
+@pytest.mark.parametrize("name", INDEX)
+def test_memory_is_that_of_a_few_rows(name: str):
+    """Never models × examples², nor examples × population, whatever the attack."""
+    rng = np.random.default_rng(0)
+    m, z = 20_000, 20_000
+    phi = rng.normal(size=(5, m))
+    given = ScoreMatrix(
+        rng.random((5, m)) < 0.5,
+        log_odds=phi,
+        population=rng.normal(size=(5, z)),
+        gradient_norm=np.abs(phi),
+        features=phi[:2].T,
+        population_features=rng.normal(size=(z, 2)),
+    )
+    tracemalloc.start()
+    given.attack(name)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 50 * 8 * (m + z)
+
+
+def test_every_attack_has_a_twin_and_a_row_in_the_docs():
+    assert set(TWINS) == set(INDEX)
+    page = (Path(__file__).parents[3] / "docs" / "scores.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| [^|]*\| [^|]*\| [^|]+ (?:19|20)\d\d \|$", page, re.MULTILINE)
+    assert sorted(rows) == sorted(INDEX)

@@ -39,6 +39,7 @@ _HOMES = {
     "subsampled_gaussian": "bayes.families.subsampled",
     "records": "bayes.levels.records",
     "Records": "bayes.levels.records",
+    "estimate_curves": "bayes.levels.curves",
     "estimate_shifted": "bayes.levels.shifted",
     "Likelihood": "bayes.likelihoods.custom",
     "bayes_model": "bayes.nuts.model",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.estimate import estimate as estimate
     from bayes_dp.bayes.families.custom import Family as Family
     from bayes_dp.bayes.families.subsampled import subsampled_gaussian as subsampled_gaussian
+    from bayes_dp.bayes.levels.curves import estimate_curves as estimate_curves
     from bayes_dp.bayes.levels.records import Records as Records
     from bayes_dp.bayes.levels.records import records as records
     from bayes_dp.bayes.levels.shifted import estimate_shifted as estimate_shifted

@@ -30,7 +30,7 @@ from bayes_dp.results.posterior import Marginal, Posterior, Provenance, check_dr
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["FamilyPosterior", "FamilyQuestion", "posterior_of_family"]
+__all__ = ["FamilyPosterior", "FamilyQuestion", "finite_delta", "posterior_of_family"]
 
 _RESOLVED = 3.0  # runs by which the smallest rate that counts resolve is divided
 _BY_PRIOR = "the upper end is the prior's"
@@ -66,6 +66,13 @@ class FamilyQuestion:
     @property
     def likelihood(self) -> BaseLikelihood:
         return self.asked.likelihood
+
+    def law(self) -> CountLevels:
+        """What the counts say of the levels of the bases."""
+        return CountLevels(self.counts, self.family)
+
+    def caution(self) -> str:
+        return self.asked.caution()
 
     def given(self, parameter: str, known: float) -> FamilyQuestion:
         """The same with another unknown or known value."""
@@ -112,9 +119,9 @@ class FamilyPosterior(Posterior):
     """
 
     @underflow_is_zero
-    def __init__(self, question: FamilyQuestion, fit: Fit | None = None, law: CountLevels | None = None) -> None:
+    def __init__(self, question: Any, fit: Fit | None = None, law: Any = None) -> None:
         self.question: Any = question
-        self._law = CountLevels(question.counts, question.family) if law is None else law
+        self._law = question.law() if law is None else law
         self._fit = fit or Fit(
             self._law,
             question.family,
@@ -145,7 +152,7 @@ class FamilyPosterior(Posterior):
             self.warnings = (f"the quadrature reached a relative error of only {self._fit.grid.error:.1e}.",)
         if prior_share > _PRIOR:
             self.warnings += (f"{_BY_PRIOR}: the 95% quantile of {own} is {prior_share:.2g} times that of its prior.",)
-        self.assumptions, self.caution = question.assumptions(), question.asked.caution()
+        self.assumptions, self.caution = question.assumptions(), question.caution()
         self.provenance = question.provenance()
 
     def _mapping(self) -> Callable[[Floats], Floats]:
@@ -175,7 +182,8 @@ class FamilyPosterior(Posterior):
         """The posterior of ε at another δ, of the same members; a list for a sequence of δ."""
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
         found = [
-            self._answer(self.question.given("epsilon", _delta(self.family, float(v)))) for v in np.atleast_1d(values)
+            self._answer(self.question.given("epsilon", finite_delta(self.family, float(v))))
+            for v in np.atleast_1d(values)
         ]
         return found if values.ndim else found[0]
 
@@ -221,7 +229,7 @@ class FamilyPosterior(Posterior):
 
     def _levels(self, theta: Floats, strength: Floats, rng: np.random.Generator) -> tuple[Floats, Ints]:
         """Levels and rows (size, n): bases with the same counts have draws of their own."""
-        size, n = len(theta), len(self.counts)
+        size, n = len(theta), len(self._law.base)
         levels, rows = np.empty((size, n)), np.empty((size, n), int)
         for copy in range(int(self._law.times.max())):
             t, row = self._fit.tables.draw(theta, strength, rng)
@@ -263,7 +271,7 @@ class FamilyPosterior(Posterior):
         family = family_of("gaussian")
         parameter = family.parameter if self.question.parameter == self._own else self.question.parameter
         asked = replace(self.question, family=family, parameter=parameter, prior=None)
-        return FamilyPosterior(asked).interval(prob)
+        return type(self)(asked).interval(prob)
 
     @property
     def resolved(self) -> float:
@@ -302,11 +310,11 @@ def posterior_of_family(
         prior_epsilon = prior_of("epsilon", prior_epsilon)
     if delta is None:
         return FamilyPosterior(FamilyQuestion(asked, chosen, chosen.parameter, None, prior, prior_epsilon))
-    known = _delta(chosen, asked.known)
+    known = finite_delta(chosen, asked.known)
     return FamilyPosterior(FamilyQuestion(asked, chosen, "epsilon", known, prior, prior_epsilon))
 
 
-def _delta(family: TradeOffFamily, delta: float) -> float:
+def finite_delta(family: TradeOffFamily, delta: float) -> float:
     if math.isinf(family.epsilon_at(min(1.0, family.most), delta)):
         larger = "above 0" if delta == 0 else "larger"
         raise InputError(f"delta must be {larger} for the {family.name} family, which has no finite ε at {delta:g}")

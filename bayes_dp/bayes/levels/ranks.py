@@ -44,7 +44,9 @@ class RankLevels:
     def __init__(self, labels: Sequence[Ints], family: TradeOffFamily) -> None:
         self.family = family
         self._curves = [_Curve(order, family) for order in labels]
-        self.owner, self.times = np.arange(len(self._curves)), np.ones(len(self._curves), int)
+        self.owner = self.base = np.arange(len(self._curves))
+        self.times = np.ones(len(self._curves), int)
+        self.constant = 0.0  # of the likelihood of all bases
         found = [self._peak(curve) for curve in self._curves]
         self.peak, self.width = (np.array(values) for values in zip(*found, strict=True))
 
@@ -59,6 +61,10 @@ class RankLevels:
             here = rows == row
             found[here] = self._curves[row](t[here])
         return np.asarray(found + self.family.log_density(t))
+
+    def backwards(self, t: Floats) -> Floats:
+        """The probability that the scores of each base are upside down, at levels t (m, rows); (m, rows)."""
+        return np.stack([curve.backwards(level) for curve, level in zip(self._curves, t.T, strict=True)], axis=1)
 
     def _peak(self, curve: _Curve) -> tuple[float, float]:
         """Where log h is largest, and its scale there: from a parabola or, at 0, from the slope."""
@@ -89,6 +95,15 @@ class _Curve:
 
     def __call__(self, t: Floats) -> Floats:
         """At levels of any shape."""
+        return np.asarray(np.logaddexp(*self._directions(t)) - np.log(2.0))
+
+    def backwards(self, t: Floats) -> Floats:
+        """The share of ℓ′ in ℓ + ℓ′ at levels (m,)."""
+        one, other = self._directions(t)
+        return np.asarray(np.exp(other - np.logaddexp(one, other)))
+
+    def _directions(self, t: Floats) -> tuple[Floats, Floats]:
+        """log ℓ and log ℓ′."""
         while self._edges[-1] < min(float(t.max(initial=0.0)), self._family.most) or len(self._edges) == 1:
             known = self._edges[-1]
             edges = _EDGES * self._family.usual
@@ -97,7 +112,7 @@ class _Curve:
         panel = np.clip(np.searchsorted(self._edges, t, side="right") - 1, 0, len(self._edges) - 2)
         low, high = self._edges[panel], self._edges[panel + 1]
         x = 2.0 * (t - low) / (high - low) - 1.0
-        return np.asarray(np.logaddexp(*(_series_at(series[panel], x) for series in self._series)) - np.log(2.0))
+        return _series_at(self._series[0][panel], x), _series_at(self._series[1][panel], x)
 
     def _add(self, edges: Floats) -> None:
         """Panels between these edges, halved until both series have decayed as far as it matters."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["ScoreOrders"]
 
+_MOST = 5000  # scores of a base
 _SIDES = ("without the example", "with it")
 
 
@@ -59,6 +61,23 @@ class ScoreOrders:
             both = np.intersect1d(place[label == 0], place[label == 1])
             tied[i] = np.isin(place, both).mean()
         return cls(tuple(labels), tied)
+
+    @classmethod
+    def from_some(
+        cls, without: Sequence[Any], with_: Sequence[Any], base: Sequence[str] | None, seed: int
+    ) -> tuple[ScoreOrders, int]:
+        """Of at most 5000 scores of each base, drawn in proportion; and of how many bases scores were left out."""
+        rng, left_out = np.random.default_rng([seed, 7]), 0
+        some: list[list[Any]] = [[], []]
+        for sides in zip(without, with_, strict=False):
+            size = sum(np.size(side) for side in sides)
+            left_out += size > _MOST
+            for kept, side in zip(some, sides, strict=True):
+                number = max(1, int(np.size(side) * _MOST / size)) if size > _MOST else np.size(side)
+                kept.append(side if size <= _MOST else rng.choice(np.ravel(side), number, replace=False))
+        if len(without) != len(with_):
+            some = [list(without), list(with_)]
+        return cls.from_scores(some[0], some[1], base, seed), left_out
 
 
 def _scores(values: ArrayLike, name: str, side: str) -> Floats:

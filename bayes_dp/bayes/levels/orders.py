@@ -27,7 +27,7 @@ from bayes_dp.bayes.levels.order_paths import Paths, likely_paths, log_normal
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["heights", "log_order_probability"]
+__all__ = ["log_order_probability", "sketch"]
 
 _NODES = 16  # of a panel
 _SCORES, _LENGTH = 8.0, 0.8  # in a panel, and its length, at most
@@ -55,22 +55,22 @@ _X, _INTEGRAL = _integration()
 
 
 @underflow_is_zero
-def log_order_probability(labels: Ints, family: TradeOffFamily, t: Floats) -> Floats:
+def log_order_probability(labels: Ints, family: TradeOffFamily, t: Floats, paths: Paths | None = None) -> Floats:
     """log ℓ(t) at levels t (T,) of labels (N,) in the order of their scores, 0 without and 1 with z; (T,).
 
-    NaN where the integral does not converge.
+    NaN where the integral does not converge. `paths` are those of `sketch` at these levels, if they are known.
     """
     if family is PURE:
         return _pure(labels, t)
-    return _general(labels, family, t, likely_paths(labels, family, t))
+    return _general(labels, family, t, likely_paths(labels, family, t) if paths is None else paths)
 
 
-def heights(labels: Ints, family: TradeOffFamily, t: Floats) -> Floats:
-    """Roughly log ℓ(t) at levels t (T,) of the labels and of the labels backwards, but for one constant; (2, T)."""
-    directions = labels, labels[::-1]
+def sketch(labels: Ints, family: TradeOffFamily, t: Floats) -> tuple[Floats, Paths | None]:
+    """Roughly log ℓ(t) at levels t (T,), but for a constant that the labels backwards have too; and what tells it."""
     if family is PURE:
-        return np.stack([_pure(order, t) for order in directions])
-    return np.stack([likely_paths(order, family, t).height for order in directions])
+        return _pure(labels, t), None
+    paths = likely_paths(labels, family, t)
+    return paths.height, paths
 
 
 def _general(labels: Ints, family: TradeOffFamily, t: Floats, paths: Paths) -> Floats:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.levels.orders import heights, log_order_probability
+from bayes_dp.bayes.levels.order_paths import Paths
+from bayes_dp.bayes.levels.orders import log_order_probability, sketch
 from bayes_dp.checks import InputError
 from bayes_dp.support.arrays import Floats, Ints
 
@@ -156,7 +157,8 @@ class _Curve:
         """Panels (p, 2) in parts in which no direction is both of some weight and far behind the other."""
         done = []
         for _ in range(_PARTINGS):
-            behind = np.abs(np.subtract(*self._heights(panels)))
+            one, other = (height for height, _ in self._sketches(panels))
+            behind = np.abs(one - other)
             wide = (behind.min(axis=1) < _FAR) & (behind.max(axis=1) > _TOO_FAR)
             done.append(panels[~wide])
             panels = _halved(panels[wide])
@@ -165,8 +167,10 @@ class _Curve:
         done.append(panels)
         return np.concatenate(done)
 
-    def _heights(self, t: Floats) -> Floats:
-        return heights(self._labels, self._family, t.ravel()).reshape(2, *t.shape)
+    def _sketches(self, t: Floats) -> list[tuple[Floats, Paths | None]]:
+        """Of both directions."""
+        found = [sketch(order, self._family, t.ravel()) for order in (self._labels, self._labels[::-1])]
+        return [(height.reshape(t.shape), paths) for height, paths in found]
 
     def _values(self, panels: Floats) -> Floats:
         """log ℓ and log ℓ′ at the nodes of panels (p, 2), (2, p, q).
@@ -174,15 +178,17 @@ class _Curve:
         It is −∞ where a direction is far behind in all of a panel, and NaN in a panel with levels too deep to be asked.
         """
         t = panels.mean(axis=1)[:, None] + 0.5 * np.diff(panels) * _X
-        height = self._heights(panels)
-        highest = height.max(axis=0)
+        sketches = self._sketches(t)
+        highest = np.maximum(sketches[0][0], sketches[1][0])
         self._highest = max(self._highest, float(highest.max()))
         deep = highest.min(axis=1) < self._highest - _DEEP[0] - _DEEP[1] * len(self._labels)
         found = np.full((2, *t.shape), -np.inf)
-        for i, order in enumerate((self._labels, self._labels[::-1])):
-            some = ((highest - height[i]).min(axis=1) < _FAR) & ~deep
+        for i, (order, (height, paths)) in enumerate(zip((self._labels, self._labels[::-1]), sketches, strict=True)):
+            some = ((highest - height).min(axis=1) < _FAR) & ~deep
             if some.any():
-                found[i, some] = log_order_probability(order, self._family, t[some].ravel()).reshape(-1, _NODES)
+                known = None if paths is None else paths.at(np.flatnonzero(np.repeat(some, _NODES)))
+                values = log_order_probability(order, self._family, t[some].ravel(), known)
+                found[i, some] = values.reshape(-1, _NODES)
         found[:, deep] = np.nan
         return found
 

@@ -116,7 +116,7 @@ class TestRankLevels:
         assert (np.diff(curve) < -300.0).all()
 
     def test_a_level_that_matters_and_cannot_be_computed_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def lost(labels: np.ndarray, family: TradeOffFamily, t: np.ndarray) -> np.ndarray:
+        def lost(labels: np.ndarray, family: TradeOffFamily, t: np.ndarray, paths: object) -> np.ndarray:
             return np.where(t < 1.5, log_order_probability(labels, family, t), np.nan)
 
         monkeypatch.setattr("bayes_dp.bayes.levels.ranks.log_order_probability", lost)

@@ -56,6 +56,16 @@ def family_posterior() -> Any:
 
 
 @cache
+def curves() -> Any:
+    return bdp.estimate_curves(LOSSES, 0.3, family="pure")
+
+
+@cache
+def average_of_curves() -> Any:
+    return bdp.estimate_curves(LOSSES, 0.3)
+
+
+@cache
 def learned() -> Any:
     return propensity.fit(FEATURES, MEMBER)
 

@@ -40,8 +40,10 @@ from tests.contract.argument_calls import (
     SCORES,
     Later,
     Method,
+    average_of_curves,
     call,
     comparison,
+    curves,
     family_posterior,
     posterior,
     shifted,
@@ -453,6 +455,41 @@ for _name, _base, _arguments in (
     ("high_end", {}, {"prob": PROB}),
 ):
     call(f"{AVERAGE}.{_name}", Method(average, _name), _base, **_arguments)
+OF_ORDERS = Values((), (1.0, math.nan, "a", True, THING), ("scores",))  # refused whatever is asked
+ALPHAS = {"alpha": numbers(0, 1, "[]", 0.1), "prob": PROB}
+CURVES, CURVES_AVERAGE, ORDERS = (
+    f"bayes_dp.bayes.levels.{name}"
+    for name in ("curve_posterior.CurvePosterior", "curves_average.CurvesAverage", "curve_posterior.OfOrders")
+)
+for _class, _post in ((CURVES, curves), (CURVES_AVERAGE, average_of_curves)):
+    for _name in ("gaussian", "high_end", "cautions"):
+        call(f"{_class}.{_name}", Method(_post, _name), {}, prob=PROB)
+call(f"{ORDERS}.rates", Method(curves, "rates"), {}, size=OF_ORDERS, seed=OF_ORDERS)
+call(f"{ORDERS}.to_arviz", Method(curves, "to_arviz"), {}, **DRAWS)
+call(f"{ORDERS}.to_dict", Method(curves, "to_dict"), {}, prob=PROB)
+call(f"{CURVES_AVERAGE}.levels", Method(average_of_curves, "levels"), {}, **DRAWS)
+call(f"{CURVES_AVERAGE}.band", Method(average_of_curves, "band"), {"alpha": 0.1}, **ALPHAS)
+call(
+    f"{CURVES_AVERAGE}.curve_quantiles",
+    Method(average_of_curves, "curve_quantiles"),
+    {"alpha": 0.1, "probability": 0.5},
+    alpha=ALPHAS["alpha"],
+    probability=numbers(0, 1, "[]", 0.5),
+)
+call(
+    f"{CURVES_AVERAGE}.epsilon_at",
+    Method(average_of_curves, "epsilon_at"),
+    {"delta": 0.2},
+    delta=besides(DELTAS, bad=(0,)),
+    accept_misfit=flag(),
+)
+call(
+    f"{CURVES_AVERAGE}.delta_at",
+    Method(average_of_curves, "delta_at"),
+    {"epsilon": 1.0},
+    epsilon=Values((0.5, 0, np.float64(1.0)), (*ONLY_EPSILONS, 701.0, [0.5])),
+    prior=Values((None,), ("Uniform(0, 1)", 3, THING)),
+)
 ONE = {"parameter": Values((None, "epsilon"), ("", "delta", "strength", 3, True, ["epsilon"], THING))}
 call(f"{AVERAGE}.pdf", Method(average, "pdf"), {"value": 1.0}, **POINTS | ONE)
 for _name in ("gaussian", "high_end", "shown"):

@@ -801,6 +801,64 @@ call(
     strength=STRENGTH,
     seed=SEED,
 )
+ROWS = np.arange(6.0).reshape(2, 3)
+call(
+    "bayes_dp.estimate_curves",
+    bdp.estimate_curves,
+    {"scores": LOSSES, "delta": 0.3, "family": "pure"},
+    until="bayes_dp.bayes.levels.curves:CurvePosterior",
+    scores=besides(
+        thing(
+            LOSSES,
+            MATRIX,
+            (ROWS, ROWS),
+            ([1, 2], [3.0]),
+            ([[1.0], [2, 3]], [ROWS[0], [math.inf]]),
+            wrong=(
+                SCORES,
+                COUNTS,
+                None,
+                (ROWS,),
+                (ROWS, ROWS, ROWS),
+                [ROWS, ROWS],
+                (ROWS, ROWS[:1]),
+                (ROWS, np.full((2, 3), math.nan)),
+                (ROWS, ROWS > 1),
+                (ROWS, ROWS.astype(str)),
+                ([[]], [[1.0]]),
+                ([], []),
+                (ROWS[None], ROWS[None]),
+            ),
+        ),
+        names=("score",),
+    ),
+    delta=OPTIONAL_DELTA,
+    family=besides(
+        one_of("gaussian", "laplace", "pure", "average"),
+        LOGISTIC,
+        [LOGISTIC, "pure"],
+        ["gaussian"],
+        ("laplace", "pure"),
+        bad=("approx", bdp.Family, GAUSSIAN, [], ["average"], ["pure", "pure"]),
+    ),
+    prior=Values(PRIOR.good, (*PRIOR.bad, {"pure": "HalfNormal(1)"}), ("theta",)),
+    **BAYES,
+    strength=STRENGTH,
+    accept_misfit=flag(),
+    seed=SEED,
+)
+call(
+    "bayes_dp.estimate_curves of an average",
+    bdp.estimate_curves,
+    {"scores": LOSSES},
+    until="bayes_dp.bayes.levels.curves:CurvePosterior",
+    delta=besides(OPTIONAL_DELTA, bad=(0, 0.0)),
+    prior=Values(
+        (None, {}, {"pure": "HalfNormal(1)"}, {"pure": "HalfNormal(1)", "laplace": "HalfNormal(2)"}),
+        ("HalfNormal(1)", 3, True, THING, {"pure": "Normal"}, {"own": "HalfNormal(1)"}, {3: "HalfNormal(1)"}),
+        ("theta",),
+    ),
+)
 LAYER = besides(STRENGTH, bad=("tight",))
 SAMPLER = {"chains": whole(1), "draws": whole(1), "warmup": whole(0), "seed": SEED, "progress": PROGRESS}
 for _method, _first in (("nuts", "draws_of"), ("mhaar", "_run")):

@@ -95,6 +95,29 @@ class TestAveragePosterior(TestPosterior):
         return bdp.estimate(COUNTS, 1e-2, family="average")
 
 
+@cache
+def curves(label: str, family: str) -> Any:
+    rng = np.random.default_rng(0)
+    losses = bdp.LossTable(rng.normal(1.0, 1.0, (2, 9)), rng.normal(size=(2, 9)), base=[label, "b"])
+    return bdp.estimate_curves(losses, 0.2, family=family)
+
+
+class TestCurvePosterior(ResultContract):
+    family = "pure"
+
+    def made(self):
+        return curves("a", self.family)
+
+    def hostile(self):
+        found = curves(HOSTILE, self.family)
+        found.assumptions = found.warnings = (HOSTILE,)
+        return found
+
+
+class TestCurvesAverage(TestCurvePosterior):
+    family = "average"
+
+
 class TestFamilyComparison(ResultContract):
     def made(self):
         return bdp.compare_families(COUNTS, 1e-2)

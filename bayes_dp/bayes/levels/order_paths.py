@@ -146,7 +146,7 @@ def _climb(start: Floats, n: Floats, with_z: Floats, family: TradeOffFamily, t: 
 
 
 def _solve(diagonal: Floats, beside: Floats, right: Floats) -> Floats:
-    """x of A x = right for T matrices A, positive definite, with this diagonal (K, T) and −beside (K − 1, T) next to it.
+    """x of A x = right for T positive definite A with this diagonal (K, T) and −beside (K − 1, T) next to it.
 
     They are one matrix with nothing between the blocks.
     """

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_dp.attacks.score_matrix import ScoreMatrix
 from bayes_dp.checks import InputError, seed_of, show
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.loss_table import LossTable
 from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = ["ScoreOrders"]
 
-_MOST = 5000  # scores of a base
+_MOST = 5000  # scores of a base that are used
+_TIED = 0.01  # share of tied scores from which it is told
 _SIDES = ("without the example", "with it")
 
 
@@ -23,17 +26,37 @@ _SIDES = ("without the example", "with it")
 class ScoreOrders:
     """For each of n bases the labels (N,) of its scores in increasing order: 0 for a run without z, 1 for one with it.
 
-    `tied` is the share of each base's scores that equal one of the other kind, (n,): their order was drawn.
+    `tied` is the share of each base's scores that equal one of the other kind, (n,): their order was drawn. Of bases
+    with more than 5000 scores, `left_out` in number, so many were drawn, of both kinds in proportion.
     """
 
     labels: tuple[Ints, ...]
+    base: tuple[str, ...]
     tied: Floats
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, scores: Any, seed: int = 0) -> ScoreOrders:
+        """Of a LossTable, a ScoreMatrix, or a pair (without, with) of arrays (n, N) or (N,), or lists of n arrays."""
+        if isinstance(scores, LossTable):
+            return cls.from_losses(scores, seed)
+        if isinstance(scores, ScoreMatrix):
+            pairs = list(zip(scores.statistic.T, scores.member.T, strict=True))
+            without, with_ = ([values[member == kind] for values, member in pairs] for kind in (0, 1))
+            return cls.from_scores(without, with_, scores.example, seed)
+        if isinstance(scores, GuessTable):
+            raise InputError(
+                "scores must be of many models for each base, and not a GuessTable, whose scores are of one model:"
+                " estimate_shifted is for these"
+            )
+        if not isinstance(scores, tuple) or len(scores) != 2:
+            raise InputError(f"scores must be a LossTable, a ScoreMatrix or a pair (without, with), not {show(scores)}")
+        return cls.from_scores(_bases(scores[0]), _bases(scores[1]), seed=seed)
 
     @classmethod
     def from_losses(cls, losses: LossTable, seed: int = 0) -> ScoreOrders:
         """The lower the loss, the higher the score."""
-        names = losses.base if losses.base is not None else range(len(losses))
-        return cls.from_scores(-losses.without, -losses.with_, [str(name) for name in names], seed)
+        return cls.from_scores(-losses.without, -losses.with_, losses.base, seed)
 
     @classmethod
     def from_scores(
@@ -46,44 +69,71 @@ class ScoreOrders:
         """Of the scores of each base; the higher, the more like a member. They may be infinite."""
         if len(without) != len(with_) or not len(without):
             raise InputError(
-                f"scores must be of as many bases with as without the example, and of one at least, not of {len(with_)}"
-                f" and {len(without)}"
+                "scores must be of as many bases with as without the example, and of one at least, not of"
+                f" {len(with_)} and {len(without)}"
             )
-        names = base if base is not None else [str(i) for i in range(len(without))]
-        rng = np.random.default_rng(seed_of(seed))
-        labels, tied = [], np.empty(len(without))
-        for i, sides in enumerate(zip(without, with_, strict=True)):
-            given = [_scores(values, names[i], side) for values, side in zip(sides, _SIDES, strict=True)]
+        names = tuple(str(i) for i in range(len(without))) if base is None else tuple(base)
+        rng, some = np.random.default_rng(seed_of(seed)), np.random.default_rng([seed, 7])
+        every = [
+            [_scores(values, name, side) for values, side in zip(sides, _SIDES, strict=True)]
+            for name, *sides in zip(names, without, with_, strict=True)
+        ]
+        labels, tied, left_out = [], np.empty(len(every)), 0
+        for i, given in enumerate(every):
+            size = sum(map(len, given))
+            if size > _MOST:
+                left_out += 1
+                given = [some.choice(side, max(1, len(side) * _MOST // size), replace=False) for side in given]
             scores = np.concatenate(given)
-            label = np.repeat([0, 1], [len(values) for values in given])
+            label = np.repeat([0, 1], [len(side) for side in given])
             labels.append(label[np.lexsort((rng.random(len(scores)), scores))])
             _, place = np.unique(scores, return_inverse=True)
             both = np.intersect1d(place[label == 0], place[label == 1])
             tied[i] = np.isin(place, both).mean()
-        return cls(tuple(labels), tied)
+        return cls(tuple(labels), names, tied, left_out)
 
-    @classmethod
-    def from_some(
-        cls, without: Sequence[Any], with_: Sequence[Any], base: Sequence[str] | None, seed: int
-    ) -> tuple[ScoreOrders, int]:
-        """Of at most 5000 scores of each base, drawn in proportion; and of how many bases scores were left out."""
-        rng, left_out = np.random.default_rng([seed, 7]), 0
-        some: list[list[Any]] = [[], []]
-        for sides in zip(without, with_, strict=False):
-            size = sum(np.size(side) for side in sides)
-            left_out += size > _MOST
-            for kept, side in zip(some, sides, strict=True):
-                number = max(1, int(np.size(side) * _MOST / size)) if size > _MOST else np.size(side)
-                kept.append(side if size <= _MOST else rng.choice(np.ravel(side), number, replace=False))
-        if len(without) != len(with_):
-            some = [list(without), list(with_)]
-        return cls.from_scores(some[0], some[1], base, seed), left_out
+    def notes(self) -> tuple[str, ...]:
+        """What was drawn, sentences."""
+        most, found = int(self.tied.argmax()), []
+        if self.tied[most] > _TIED:
+            found.append(
+                f"{100 * self.tied[most]:.3g}% of the scores of base {self.base[most]} are tied with scores of the"
+                " other kind; the order of ties was drawn by the seed, as if each score had a little noise."
+            )
+        if self.left_out:
+            found.append(
+                f"of {self.left_out} of {len(self.base)} bases only {_MOST} scores were used, drawn by the seed."
+            )
+        return tuple(found)
 
 
-def _scores(values: ArrayLike, name: str, side: str) -> Floats:
-    scores = np.asarray(values, dtype=np.float64)
-    if scores.ndim != 1 or not scores.size:
-        raise InputError(f"base {show(name)} must have a score for each run {side}, at least one, not {show(values)}")
+def _bases(side: Any) -> Sequence[Any]:
+    """The scores of each base: of one, where there are as many numbers in a row."""
+    try:
+        given = np.asarray(side)
+    except Exception:  # lists of different lengths
+        given = None
+    if given is not None and given.dtype.kind in "iuf":
+        if given.ndim in (1, 2) and given.size:
+            return [given] if given.ndim == 1 else list(given)
+    elif isinstance(side, list | tuple):
+        return side
+    raise InputError(
+        f"scores must be arrays of the shape (n, N) or (N,), or lists of n arrays, with numbers, not {show(side)}"
+    )
+
+
+def _scores(values: Any, name: str, side: str) -> Floats:
+    try:
+        scores = np.asarray(values)
+    except Exception:  # a ragged list
+        scores = np.array(None)
+    if scores.ndim != 1 or not scores.size or scores.dtype.kind not in "iuf":
+        raise InputError(
+            f"scores of base {show(name)} must be a number for each run {side}, at least one, not {show(values)}"
+        )
+    with np.errstate(all="ignore"):  # an extended float beyond the range of float64 becomes inf
+        scores = scores.astype(np.float64)
     if np.isnan(scores).any():
         run = int(np.argmax(np.isnan(scores)))
         raise InputError(f"the score of base {show(name)} in run {run} {side} must be a number, not nan")

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.registry import family_of
+from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.levels.fit import Fit
 from bayes_dp.bayes.levels.placements import placement_check
 from bayes_dp.bayes.levels.posterior import FamilyPosterior
@@ -201,7 +201,7 @@ class CurvePosterior(OfOrders, FamilyPosterior):
         """The interval under the Gaussian family, with the same kind of prior and strength; of μ, if none of ε or δ."""
         if self.family.name == "gaussian":
             return self.interval(prob)
-        family = family_of("gaussian")
+        family = FAMILIES["gaussian"]
         parameter = family.parameter if self.question.parameter == self._own else self.question.parameter
         asked = replace(self.question, family=family, parameter=parameter, prior=None)
         return FamilyPosterior(asked).interval(prob)

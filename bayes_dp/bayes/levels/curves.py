@@ -7,7 +7,8 @@ from typing import Any
 
 from bayes_dp.attacks.score_matrix import ScoreMatrix
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.registry import FAMILIES, family_of
+from bayes_dp.bayes.families.choice import family_of
+from bayes_dp.bayes.families.registry import AVERAGE
 from bayes_dp.bayes.levels.curve_posterior import CurvePosterior, CurveQuestion
 from bayes_dp.bayes.levels.curves_average import CurvesAverage
 from bayes_dp.bayes.levels.posterior import finite_delta
@@ -18,6 +19,8 @@ from bayes_dp.checks import InputError, one_number, seed_of, show, truth
 from bayes_dp.data.loss_table import LossTable
 
 __all__ = ["estimate_curves"]
+
+_AVERAGED = ("gaussian", "laplace", "pure")
 
 
 def estimate_curves(
@@ -42,8 +45,8 @@ def estimate_curves(
         p-value among other runs is not.
     delta : at which ε is asked; without, the posterior is of the family's own parameter, and for an average, whose
         families have none in common, of δ at ε = 0, which is the largest advantage of an attack.
-    family : "gaussian", "laplace", "pure" or a `Family`; a list of these, which are averaged by their evidence, equally
-        probable beforehand; or "average" for the list of all that have a name.
+    family : "gaussian", "laplace", "pure" or a `Family`; a list of families, which are averaged by their evidence,
+        equally probable beforehand; or "average" for the list of those three.
     prior : of the family's parameter; where families are averaged, priors by the names of families.
     prior_epsilon, prior_strength, strength : see `estimate`.
     accept_misfit : an average has ε at δ < 1/N0 even where the check rejects the most probable family.
@@ -88,8 +91,8 @@ def estimate_curves(
 
 def _families(family: Any) -> tuple[list[TradeOffFamily], bool]:
     """The families, and whether they are to be averaged."""
-    if isinstance(family, str) and family == "average":
-        return list(FAMILIES.values()), True
+    if isinstance(family, str) and family == AVERAGE:
+        family = _AVERAGED
     if not isinstance(family, list | tuple):
         return [family_of(family)], False
     chosen = [family_of(each) for each in family]

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "accuracy": "intervals",
     "clopper_pearson": "intervals",
+    "combine": "combine",
     "compositional": "compositional",
     "f_dp": "f_dp",
     "jeffreys": "intervals",
     "joint_beta": "intervals",
+    "joint_exact": "combine",
     "katz": "intervals",
     "one_run": "one_run",
     "panoramia": "panoramia",
@@ -27,10 +29,12 @@ _HOMES = {
 __all__ = [
     "accuracy",
     "clopper_pearson",
+    "combine",
     "compositional",
     "f_dp",
     "jeffreys",
     "joint_beta",
+    "joint_exact",
     "katz",
     "one_run",
     "panoramia",
@@ -38,6 +42,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:  # the functions, for type checkers
+    from bayes_dp.audits.combine import combine as combine
+    from bayes_dp.audits.combine import joint_exact as joint_exact
     from bayes_dp.audits.compositional import compositional as compositional
     from bayes_dp.audits.f_dp import f_dp as f_dp
     from bayes_dp.audits.intervals import accuracy as accuracy

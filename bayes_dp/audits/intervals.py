@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,12 +17,12 @@ from scipy import special
 
 from bayes_dp.audits.base import Audit, Inputs, caution
 from bayes_dp.audits.rate_posterior import JointBeta
+from bayes_dp.audits.repeated import REPEATED, base_name, columns, opposite, provenance, question
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, truth
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import level
 from bayes_dp.results.bound import CredibleInterval, LowerBound
-from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 from bayes_dp.tradeoff import fraction, scalar
 
@@ -38,7 +37,6 @@ __all__ = [
 
 Rates = tuple[Floats, Floats]
 
-_REPEATED = "The runs of each base are independent of each other."
 _BINOMIAL = "The errors of a base are binomial."
 _NORMAL = "The log ratios of the observed rates are normal with their estimated variances."
 _ALIKE = "The decisions on the runs of a base are made alike for all of them, before looking at the truth."
@@ -134,9 +132,9 @@ def _from_rates(
     method: str,
     bounds: tuple[RateBound, RateBound],
 ) -> LowerBound:
-    delta, p = _question(counts, delta, confidence)
+    delta, p = question(counts, delta, confidence)
     two_sided = truth("two_sided", two_sided)
-    x, n0, y, n1 = _columns(counts)
+    x, n0, y, n1 = columns(counts)
     share = p / len(counts) / (4 if two_sided else 2)
 
     def one_sided(x: Floats, y: Floats) -> Floats:
@@ -148,7 +146,7 @@ def _from_rates(
         warning = ""
     else:
         lower, upper = one_sided(x, y), np.full(len(counts), math.inf)
-        warning = _opposite(counts, one_sided(n0 - x, n1 - y), ", or take two_sided")
+        warning = opposite(counts, one_sided(n0 - x, n1 - y), ", or take two_sided")
     sentences = [_BINOMIAL]
     if method == "jeffreys":
         invalid = "Jeffreys intervals hold their confidence on average over the rates, and not at every rate."
@@ -174,9 +172,9 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
     >>> bound.invalid
     'The normal approximation does not guarantee the confidence, least of all with few errors.'
     """
-    delta, p = _question(counts, delta, confidence)
+    delta, p = question(counts, delta, confidence)
     two_sided = truth("two_sided", two_sided)
-    x, n0, y, n1 = _columns(counts)
+    x, n0, y, n1 = columns(counts)
     z = float(-special.ndtri(p / len(counts) / (4 if two_sided else 2)))
 
     def both_ends(x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -197,7 +195,7 @@ def katz(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, two_sid
         warning = ""
     else:
         lower, upper = both_ends(x, y)[0], np.full(len(counts), math.inf)
-        warning = _opposite(counts, both_ends(n0 - x, n1 - y)[0], ", or take two_sided")
+        warning = opposite(counts, both_ends(n0 - x, n1 - y)[0], ", or take two_sided")
     sentences = [_NORMAL]
     invalid = "The normal approximation does not guarantee the confidence, least of all with few errors."
 
@@ -219,13 +217,13 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
     >>> round(float(bdp.tradeoff.epsilon_from_advantage(0.7, 1e-3)), 4)  # if the observed rates were the true ones
     1.7334
     """
-    delta, p = _question(counts, delta, confidence)
-    x, n0, y, n1 = _columns(counts)
+    delta, p = question(counts, delta, confidence)
+    x, n0, y, n1 = columns(counts)
     if (unequal := n0 != n1).any():
         i = int(np.argmax(unequal))
         raise InputError(
-            f"the accuracy bound needs as many negatives as positives, but base {_name(counts, i)} has {n0[i]:.0f} and"
-            f" {n1[i]:.0f}"
+            f"the accuracy bound needs as many negatives as positives, but base {base_name(counts, i)} has {n0[i]:.0f}"
+            f" and {n1[i]:.0f}"
         )
 
     def from_correct(right: Floats) -> Floats:
@@ -235,7 +233,7 @@ def accuracy(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> 
             return np.maximum(0.0, np.log(np.maximum(q - delta, 0.0) / (1 - q)))
 
     lower = from_correct(n0 + n1 - x - y)
-    warning = _opposite(counts, from_correct(x + y))
+    warning = opposite(counts, from_correct(x + y))
     sentences = [_ALIKE]
     upper = np.full(len(counts), math.inf)
 
@@ -254,12 +252,12 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
     >>> round(found.value, 3), round(found.upper, 3)
     (1.544, 2.723)
     """
-    delta, p = _question(counts, delta, confidence)
+    delta, p = question(counts, delta, confidence)
     one_number("delta", delta, 0.0, 1.0, high_open=True)  # at 1 no attack shows anything, and there is no law
     if len(counts) != 1:
         raise InputError(f"joint_beta is for one base, not {len(counts)}: choose one, as in counts[0]")
     prior = one_number("prior", prior, 0.5, 1e9)
-    x, n0, y, n1 = (int(column[0]) for column in _columns(counts))
+    x, n0, y, n1 = (int(column[0]) for column in columns(counts))
     posterior = JointBeta(x, n0, y, n1, delta, prior)
     low, high = posterior.quantile(p / 2), posterior.quantile(1 - p / 2)
 
@@ -272,12 +270,12 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
         upper=high,
         confidence=confidence,
         assumptions=(
-            _REPEATED,
+            REPEATED,
             f"δ = {delta:g} is known.",
             _STRONGEST,
             f"Before the data, the two error rates are independent, each with the law Beta({prior:g}, {prior:g}).",
         ),
-        provenance=_provenance(counts, delta, confidence, "joint-beta", prior=prior),
+        provenance=provenance(counts, delta, confidence, "joint-beta", prior=prior),
         invalid=caution(counts),
         details={"median": posterior.quantile(0.5)},
         at=again,
@@ -285,47 +283,6 @@ def joint_beta(counts: ErrorCounts, delta: float, *, confidence: float = 0.95, p
 
 
 # What they share ------------------------------------------------------------------------------------------------------
-
-
-def _question(counts: ErrorCounts, delta: Any, confidence: Any) -> tuple[float, float]:
-    """δ and the error probability p, checked."""
-    if not isinstance(counts, ErrorCounts):
-        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
-    if counts.design == "one_run":
-        raise InputError(
-            'counts of the design "one_run" are guesses on one model, which depend on each other: intervals of their'
-            " rates do not hold; use one_run or f_dp"
-        )
-    delta = one_number("delta", delta, 0.0, 1.0)
-    return delta, 1 - one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-
-
-def _columns(counts: ErrorCounts) -> tuple[Floats, Floats, Floats, Floats]:
-    columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
-    x, n0, y, n1 = (column.astype(np.float64) for column in columns)
-    return x, n0, y, n1
-
-
-def _name(counts: ErrorCounts, i: int) -> str:
-    return str(i) if counts.base is None else repr(counts.base[i])
-
-
-def _opposite(counts: ErrorCounts, bounds: Floats, otherwise: str = "") -> str:
-    """What the opposite decisions would show, a sentence, from the bounds that they would give; empty for nothing."""
-    worse = np.flatnonzero(bounds > 0)
-    if not len(worse):
-        return ""
-    first = int(worse[np.argmax(bounds[worse])])
-    whose = "decisions" if len(counts) == 1 else f"decisions of {len(worse)} of {len(counts)} bases"
-    of = "" if len(counts) == 1 else f" of base {_name(counts, first)}"
-    return (
-        f"The {whose} are worse than chance, which leaks as well: the opposite decisions{of} would give epsilon >="
-        f" {bounds[first]:.4g}. Which of the two to take must be decided before looking{otherwise}."
-    )
-
-
-def _provenance(counts: ErrorCounts, delta: float, confidence: float, method: str, **settings: Any) -> Provenance:
-    return Provenance(method, counts.digest(), {"delta": delta}, {}, {"confidence": confidence, **settings})
 
 
 def _bound(
@@ -349,11 +306,11 @@ def _bound(
         value=float(lower[best]),
         upper=float(upper.max()),
         confidence=confidence,
-        assumptions=(_REPEATED, f"δ = {delta:g} is known.", *sentences, *several) + ((_UPPER,) if two_sided else ()),
-        provenance=_provenance(counts, delta, confidence, method, two_sided=two_sided),
+        assumptions=(REPEATED, f"δ = {delta:g} is known.", *sentences, *several) + ((_UPPER,) if two_sided else ()),
+        provenance=provenance(counts, delta, confidence, method, two_sided=two_sided),
         invalid=caution(counts) or invalid,
         warnings=(warning,) if warning else (),
-        details={"base": _name(counts, best), "bounds": lower.tolist()},
+        details={"base": base_name(counts, best), "bounds": lower.tolist()},
         at=again,
     )
 
@@ -369,32 +326,32 @@ AUDITS = (
         name="joint-beta",
         needs=("counts",),
         run=lambda counts, given: joint_beta(counts, given.delta, confidence=given.probability),
-        assumptions=(_REPEATED, _STRONGEST),
+        assumptions=(REPEATED, _STRONGEST),
         scope="base",
     ),
     Audit(
         name="clopper-pearson",
         needs=("counts",),
         run=lambda counts, given: clopper_pearson(counts, given.delta, confidence=given.confidence),
-        assumptions=(_REPEATED, _BINOMIAL),
+        assumptions=(REPEATED, _BINOMIAL),
     ),
     Audit(
         name="jeffreys",
         needs=("counts",),
         run=lambda counts, given: jeffreys(counts, given.delta, confidence=given.confidence),
-        assumptions=(_REPEATED, _BINOMIAL),
+        assumptions=(REPEATED, _BINOMIAL),
     ),
     Audit(
         name="katz",
         needs=("counts",),
         run=lambda counts, given: katz(counts, given.delta, confidence=given.confidence),
-        assumptions=(_REPEATED, _NORMAL),
+        assumptions=(REPEATED, _NORMAL),
     ),
     Audit(
         name="accuracy",
         needs=("counts",),
         run=lambda counts, given: accuracy(counts, given.delta, confidence=given.confidence),
-        assumptions=(_REPEATED, _ALIKE),
+        assumptions=(REPEATED, _ALIKE),
         refuse=_unequal,
     ),
 )

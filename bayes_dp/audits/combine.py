@@ -1,0 +1,399 @@
+"""One lower bound on ε from the error counts of several challenge bases, by rules for combining tests.
+
+The null hypothesis at ε is that every base lies in R(ε, δ). Each base i gives the p-value pᵢ(ε) of the exact test
+(`exact_test.py`), and a rule makes one of them, with p₍₁₎ ≤ … ≤ p₍ₙ₎:
+
+    bonferroni  n p₍₁₎                                       whatever the dependence of the bases
+    hommel      n (1 + 1/2 + … + 1/n) minᵢ p₍ᵢ₎/i            whatever the dependence (Hommel 1983)
+    simes       n minᵢ p₍ᵢ₎/i                                independent bases (Simes 1986)
+    fisher      P[χ²₂ₙ ≥ −2 Σ log pᵢ]                        independent bases (Fisher 1932)
+    mean_e      1/mean of the bases' e-values (`mixture`)    whatever the dependence (Vovk and Wang 2021)
+
+Others judge sums of counts, of independent bases with the same share of runs without the example:
+
+    pooled      Clopper-Pearson at p/2 for either sum. The mean rates lie in R(ε, δ), which is convex, and a sum of
+                unequal trials is less spread than a binomial beyond its mean (Hoeffding 1956), so that the upper
+                bound of a mean rate is the larger one of Clopper-Pearson's and (ΣX + 1)/ΣN.
+    accuracy    `intervals.accuracy` of the sums, for as many runs without the example as with it
+    adaptive    the larger one of pooled and bonferroni, each at half the error probability
+
+"At least k of n bases leak more than ε" (partial conjunction, Benjamini and Heller 2008) is tested by (n − k + 1) p₍ₖ₎
+whatever the dependence, and by Fisher's rule on the n − k + 1 largest p-values of independent bases.
+
+A bound is the last value of ε of the grid of `exact_test.py` before the first one that is not rejected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from bayes_dp.audits.base import Audit, caution
+from bayes_dp.audits.exact_test import GRID, gap, p_value, tail_bound
+from bayes_dp.audits.intervals import accuracy, epsilon_from_rates
+from bayes_dp.audits.repeated import REPEATED, base_name, columns, opposite, provenance, question
+from bayes_dp.beta import clopper_pearson_upper
+from bayes_dp.checks import InputError, is_one_of, show, whole_number
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.results.bound import LowerBound
+from bayes_dp.support.arrays import Floats
+from bayes_dp.support.callable_module import call_module_as
+
+__all__ = ["METHODS", "combine", "joint_exact", "mixture"]
+
+_EXACT = 100_000  # runs of a base, with the example or without it, up to which its p-value is that of the exact test
+_BINOMIAL = "The errors of a base are binomial."
+_APART = "The bases are independent of each other: no run serves two of them."
+_TIED = "The bases may depend on each other in any way."
+_ALIKE = "The decisions on the runs of a base are made alike for all of them, before looking at the truth."
+
+Dependence = Literal["any", "independent"]
+
+
+# Rules on p-values ----------------------------------------------------------------------------------------------------
+
+
+def bonferroni(p: Floats, at_least: int = 1) -> float:
+    """min(1, (n − k + 1) p₍ₖ₎).
+
+    >>> bonferroni(np.array([0.001, 0.2, 0.003, 0.5, 0.01]), at_least=3)
+    0.03
+    """
+    return float(min(1.0, (len(p) - at_least + 1) * np.sort(p)[at_least - 1]))
+
+
+def fisher(p: Floats, at_least: int = 1) -> float:
+    """P[χ² with 2m degrees of freedom ≥ −2 Σ log p] over the m = n − k + 1 largest p-values."""
+    largest = np.sort(p)[at_least - 1 :]
+    if largest[0] == 0:
+        return 0.0
+    return float(special.chdtrc(2 * len(largest), -2 * np.log(largest).sum()))
+
+
+def simes(p: Floats) -> float:
+    """min(1, n minᵢ p₍ᵢ₎/i)."""
+    return float(min(1.0, len(p) * (np.sort(p) / np.arange(1, len(p) + 1)).min()))
+
+
+def hommel(p: Floats) -> float:
+    """min(1, n (1 + … + 1/n) minᵢ p₍ᵢ₎/i)."""
+    ranks = np.arange(1, len(p) + 1)
+    return float(min(1.0, len(p) * (1 / ranks).sum() * (np.sort(p) / ranks).min()))
+
+
+# What the bases say at one ε ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Bases:
+    """The error counts, (n,) each, and what they say of ε."""
+
+    x: Floats
+    n0: Floats
+    y: Floats
+    n1: Floats
+    delta: float
+
+    def gaps(self, epsilon: float) -> Floats:
+        """G of each base: (n,). It falls in ε."""
+        return np.array([float(gap(x, n0, y, n1, epsilon, self.delta)) for x, n0, y, n1 in self.rows()])
+
+    def p_values(self, epsilon: float) -> Floats:
+        """pᵢ(ε), (n,): each of a test that only the numbers of runs choose."""
+        found: dict[tuple[float, ...], float] = {}
+        for row in self.rows():
+            if row not in found:
+                found[row] = _p_value(row, epsilon, self.delta)
+        return np.array([found[row] for row in self.rows()])
+
+    def bounds_on_p(self, epsilon: float) -> Floats:
+        """Not below `p_values`, at once; they rise in ε."""
+        exact = np.maximum(self.n0, self.n1) <= _EXACT
+        return np.where(exact, tail_bound(self.gaps(epsilon)), 1.0)
+
+    def rows(self) -> list[tuple[float, float, float, float]]:
+        """x, N0, y, N1 of each base."""
+        return list(zip(self.x.tolist(), self.n0.tolist(), self.y.tolist(), self.n1.tolist(), strict=True))
+
+    def __getitem__(self, i: int | slice) -> _Bases:
+        some = slice(i, i + 1) if isinstance(i, int) else i
+        return _Bases(self.x[some], self.n0[some], self.y[some], self.n1[some], self.delta)
+
+    def total(self) -> ErrorCounts:
+        return ErrorCounts(*(int(column.sum()) for column in (self.x, self.n0, self.y, self.n1)))
+
+    @property
+    def proportional(self) -> bool:
+        """Whether the share of runs without the example is the same for all."""
+        return bool(np.all(self.n0 * self.n1[0] == self.n1 * self.n0[0]))
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def _p_value(row: tuple[float, float, float, float], epsilon: float, delta: float) -> float:
+    x, n0, y, n1 = row
+    if max(n0, n1) <= _EXACT:
+        return p_value(int(x), int(n0), int(y), int(n1), epsilon, delta)
+    return clopper_pearson_p(x, n0, y, n1, epsilon, delta)
+
+
+def clopper_pearson_p(x: float, n0: float, y: float, n1: float, epsilon: float, delta: float) -> float:
+    """The least error probability at which the Clopper-Pearson bound reaches ε, by bisection of its logarithm.
+
+    >>> round(clopper_pearson_p(5, 100, 40, 100, 1.5, 1e-5), 9)
+    0.055066966
+    """
+
+    def reached(log_p: float) -> bool:
+        rates = (clopper_pearson_upper(k, n, math.exp(log_p) / 2) for k, n in ((x, n0), (y, n1)))
+        return bool(epsilon_from_rates(*rates, delta) >= epsilon)
+
+    low, high = -690.0, 0.0
+    for log_p in (low, high):
+        if reached(log_p) is (log_p == low):
+            return math.exp(log_p)
+    while high - low > 1e-11:
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return math.exp(high)
+
+
+def mixture(x: float, n0: float, y: float, n1: float, epsilon: float, delta: float) -> float:
+    """log of an e-value: the chance of the errors under independent Beta(½, ½) rates over the largest that R allows.
+
+    log B(x+½, N0−x+½) + log B(y+½, N1−y+½) − 2 log B(½, ½) − max over R(ε, δ) of log L. Its expectation is at most 1
+    where the rates lie in R, and it falls in ε.
+
+    >>> round(mixture(5, 100, 40, 100, 1.0, 1e-5), 6)
+    4.810062
+    """
+    if x / n0 + y / n1 > 1:
+        x, y = n0 - x, n1 - y
+    laws = special.betaln(x + 0.5, n0 - x + 0.5) + special.betaln(y + 0.5, n1 - y + 0.5) - 2 * special.betaln(0.5, 0.5)
+    free = sum(special.xlogy(k, k / n) + special.xlogy(n - k, 1 - k / n) for k, n in ((x, n0), (y, n1)))
+    return float(laws - free + gap(np.array(x), n0, np.array(y), n1, epsilon, delta))
+
+
+# Rules for a whole bound ----------------------------------------------------------------------------------------------
+
+
+def _on_grid(rejected: Callable[[float], bool], surely: Callable[[float], bool]) -> float:
+    """The last value of the grid before the first that is not `rejected`; those up to some value are so `surely`."""
+    known, open_ = -1, len(GRID)
+    while open_ - known > 1:
+        middle = (known + open_) // 2
+        known, open_ = (middle, open_) if surely(float(GRID[middle])) else (known, middle)
+    while open_ < len(GRID) and rejected(float(GRID[open_])):
+        open_ += 1
+    return float(GRID[max(open_ - 1, 0)])
+
+
+def _from_p(rule: Callable[[Floats], float], bases: _Bases, p: float) -> float:
+    return _on_grid(lambda e: rule(bases.p_values(e)) <= p, lambda e: rule(bases.bounds_on_p(e)) <= p)
+
+
+def _by_bonferroni(bases: _Bases, p: float) -> float:
+    """`_from_p` of bonferroni, looking at few bases: of those with the same runs, the largest G has the least p."""
+    share = p / len(bases)
+    runs = np.stack([bases.n0, bases.n1], axis=1)
+    kinds = [np.flatnonzero((runs == each).all(axis=1)) for each in np.unique(runs, axis=0)]
+
+    def rejected(epsilon: float) -> bool:
+        gaps = bases.gaps(epsilon)
+        first = sorted((int(kind[gaps[kind].argmax()]) for kind in kinds), key=lambda i: -gaps[i])
+        return any(gaps[i] > 0 and bases[i].p_values(epsilon)[0] <= share for i in first)
+
+    return _on_grid(rejected, lambda e: bool(bases.bounds_on_p(e).min() <= share))
+
+
+def _by_e_values(bases: _Bases, p: float) -> float:
+    def rejected(epsilon: float) -> bool:
+        logs = [mixture(*row, epsilon, bases.delta) for row in bases.rows()]
+        return bool(special.logsumexp(logs) - math.log(len(logs)) >= -math.log(p))
+
+    return _on_grid(lambda epsilon: False, rejected)
+
+
+def _pooled(bases: _Bases, p: float) -> float:
+    if not bases.proportional:
+        raise InputError(
+            'method="pooled" needs the same share of runs without the example in every base; take "bonferroni" or'
+            ' "adaptive"'
+        )
+    ends = []
+    for errors, runs in ((bases.x, bases.n0), (bases.y, bases.n1)):
+        k, n = errors.sum(), runs.sum()
+        ends.append(min(1.0, max(float(clopper_pearson_upper(k, n, p / 2)), (k + 1) / n)))
+    return float(epsilon_from_rates(*ends, bases.delta))
+
+
+def _accuracy(bases: _Bases, p: float) -> float:
+    if (unequal := bases.n0 != bases.n1).any():
+        raise InputError(
+            f'method="accuracy" needs as many runs without the example as with it, but base {int(unequal.argmax())} has'
+            f" {bases.n0[unequal][0]:.0f} and {bases.n1[unequal][0]:.0f}"
+        )
+    return accuracy(bases.total(), bases.delta, confidence=1 - p).value
+
+
+def _adaptive(bases: _Bases, p: float) -> float:
+    if not bases.proportional:
+        return _by_bonferroni(bases, p)
+    return max(_pooled(bases, p / 2), _by_bonferroni(bases, p / 2))
+
+
+@dataclass(frozen=True)
+class _Method:
+    bound: Callable[[_Bases, float], float]
+    independent: bool = False  # whether the bases have to be
+    partial: Callable[[Floats, int], float] | None = None  # the rule for at least k bases
+
+
+METHODS: Mapping[str, _Method] = {
+    "adaptive": _Method(_adaptive, True),
+    "bonferroni": _Method(_by_bonferroni, partial=bonferroni),
+    "hommel": _Method(lambda bases, p: _from_p(hommel, bases, p)),
+    "simes": _Method(lambda bases, p: _from_p(simes, bases, p), True),
+    "fisher": _Method(lambda bases, p: _from_p(fisher, bases, p), True, fisher),
+    "pooled": _Method(_pooled, True),
+    "accuracy": _Method(_accuracy, True),
+    "mean_e": _Method(_by_e_values),
+}
+
+
+def joint_exact(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> LowerBound:
+    """From the exact test of both error counts together; of several bases each is judged at p/n.
+
+    Nearly everywhere above `clopper_pearson`, which judges either rate at p/2, and for attacks with few errors of one
+    kind far above `accuracy`.
+
+    >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
+    >>> bdp.audits.joint_exact(counts, 1e-3).value, round(bdp.audits.clopper_pearson(counts, 1e-3).value, 2)
+    (1.52, 1.39)
+    """
+    delta, p = question(counts, delta, confidence)
+    return _finding(counts, delta, confidence, p, "joint-exact", "bonferroni", "any", 1)
+
+
+def combine(
+    counts: ErrorCounts,
+    delta: float,
+    *,
+    confidence: float = 0.95,
+    dependence: Dependence = "any",
+    method: str | None = None,
+    at_least: int = 1,
+) -> LowerBound:
+    """One lower bound on ε from all bases together.
+
+    The rule must be chosen before looking at any bound: the largest one of several holds less often than each.
+
+    Parameters
+    ----------
+    dependence : "any", or "independent" if no run (and no seed, and no data beside the example) serves two bases.
+    method : one of `METHODS`; by default "adaptive" for independent bases, "bonferroni" otherwise.
+    at_least : k, for a bound that at least k of the bases exceed; by "bonferroni" or, of independent bases, "fisher".
+
+    >>> counts = bdp.ErrorCounts([20] * 10, [100] * 10, [30] * 10, [100] * 10)
+    >>> bdp.audits.combine(counts, 1e-5).value
+    0.49
+    >>> round(bdp.audits.combine(counts, 1e-5, dependence="independent").value, 4)
+    0.49
+    """
+    delta, p = question(counts, delta, confidence)
+    if dependence not in ("any", "independent"):
+        raise InputError(f'dependence must be "any" or "independent", not {show(dependence)}')
+    at_least = whole_number("at_least", at_least, 1, len(counts))
+    if method is None:
+        apart = dependence == "independent" and len(counts) > 1
+        method = ("fisher" if at_least > 1 else "adaptive") if apart else "bonferroni"
+    if not is_one_of(method, tuple(METHODS)):
+        raise InputError(f"method must be one of {', '.join(METHODS)}, not {show(method)}")
+    if METHODS[method].independent and dependence == "any":
+        raise InputError(
+            f'method="{method}" is for independent bases: say dependence="independent" if no run serves two of them'
+        )
+    if at_least > 1 and METHODS[method].partial is None:
+        raise InputError(f'at_least is for the methods "bonferroni" and "fisher", not "{method}"')
+    return _finding(counts, delta, confidence, p, "combine", method, dependence, at_least)
+
+
+def _finding(
+    counts: ErrorCounts,
+    delta: float,
+    confidence: float,
+    p: float,
+    name: str,
+    method: str,
+    dependence: Dependence,
+    at_least: int,
+) -> LowerBound:
+    bases, rule = _Bases(*columns(counts), delta), METHODS[method]
+    partial = rule.partial
+    if at_least > 1 and partial is not None:
+        value = _from_p(lambda found: partial(found, at_least), bases, p)
+    else:
+        value = rule.bound(bases, p)
+    settings = {} if name == "joint-exact" else {"rule": method, "dependence": dependence, "at_least": at_least}
+    chances = bases.p_values(value)
+    details: dict[str, Any] = {"base": base_name(counts, int(chances.argmin())), "p_values": chances.tolist()}
+    if method == "adaptive":
+        pooled = bases.proportional and value == _pooled(bases, p / 2)
+        details["half"] = "pooled" if pooled else "bonferroni"
+
+    def again(d: float) -> LowerBound:
+        return _finding(counts, d, confidence, p, name, method, dependence, at_least)
+
+    warning = _worse(counts, bases, p)
+    return LowerBound(
+        parameter="epsilon",
+        value=value,
+        confidence=confidence,
+        assumptions=(REPEATED, f"δ = {delta:g} is known.", *_sentences(bases, method, dependence, at_least, p)),
+        provenance=provenance(counts, delta, confidence, name, **settings),
+        invalid=caution(counts),
+        warnings=(warning,) if warning else (),
+        details=details,
+        at=again,
+    )
+
+
+def _sentences(bases: _Bases, method: str, dependence: Dependence, at_least: int, p: float) -> list[str]:
+    """What is assumed, and what the bound is of."""
+    n = len(bases)
+    said = [_ALIKE if method == "accuracy" else _BINOMIAL]
+    if n > 1:
+        said.append(_APART if dependence == "independent" else _TIED)
+    if n > 1 and method == "bonferroni":
+        said.append(f"The error probability of {p:.3g} is shared by {n} bases.")
+    if n > 1 and method == "adaptive" and not bases.proportional:
+        said.append("The bases differ in their share of runs without the example, so that their sums say nothing.")
+    if at_least > 1:
+        said.append(f"The bound is of the base that leaks {at_least}th most: at least {at_least} of {n} leak as much.")
+    return said
+
+
+def _worse(counts: ErrorCounts, bases: _Bases, p: float) -> str:
+    """What the opposite decisions would show, where they are significantly better than chance."""
+    mirrored = _Bases(bases.n0 - bases.x, bases.n0, bases.n1 - bases.y, bases.n1, bases.delta)
+    bounds = np.zeros(len(bases))
+    for i in np.flatnonzero(bases.x / bases.n0 + bases.y / bases.n1 > 1).tolist():
+        bounds[i] = _by_bonferroni(mirrored[i], p / len(bases))
+    return opposite(counts, bounds)
+
+
+AUDITS = (
+    Audit(
+        name="joint-exact",
+        needs=("counts",),
+        run=lambda counts, given: joint_exact(counts, given.delta, confidence=given.confidence),
+        assumptions=(REPEATED, _BINOMIAL),
+    ),
+)
+call_module_as(combine)

@@ -31,17 +31,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.audits.base import Audit, caution
-from bayes_dp.audits.exact_test import GRID, gap, p_value, tail_bound
+from bayes_dp.audits.exact_test import GRID, gap, p_values, tail_bound
 from bayes_dp.audits.intervals import accuracy, epsilon_from_rates
 from bayes_dp.audits.repeated import REPEATED, base_name, columns, opposite, provenance, question
 from bayes_dp.beta import clopper_pearson_upper
 from bayes_dp.checks import InputError, is_one_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.bound import LowerBound
-from bayes_dp.support.arrays import Floats
+from bayes_dp.support.arrays import Bools, Floats, Ints
 from bayes_dp.support.callable_module import call_module_as
 
 __all__ = ["METHODS", "combine", "joint_exact", "mixture"]
@@ -52,6 +53,9 @@ _APART = "The bases are independent of each other: no run serves two of them."
 _TIED = "The bases may depend on each other in any way."
 _ALIKE = "The decisions on the runs of a base are made alike for all of them, before looking at the truth."
 
+_AT_ONCE = 8  # values of the grid that are judged together
+
+Rule = Callable[[Floats], float]  # p-values (n,) -> one
 Dependence = Literal["any", "independent"]
 
 
@@ -99,29 +103,27 @@ class _Bases:
     n1: Floats
     delta: float
 
-    def gaps(self, epsilon: float) -> Floats:
-        """G of each base: (n,). It falls in ε."""
-        return np.array([float(gap(x, n0, y, n1, epsilon, self.delta)) for x, n0, y, n1 in self.rows()])
+    def gaps(self, epsilon: Floats) -> Floats:
+        """G of each base at each ε, (k,): (k, n). It falls in ε."""
+        return gap(self.x, self.n0, self.y, self.n1, epsilon[:, None], self.delta)
 
-    def p_values(self, epsilon: float) -> Floats:
-        """pᵢ(ε), (n,): each of a test that only the numbers of runs choose."""
-        found: dict[tuple[float, ...], float] = {}
-        for row in self.rows():
-            if row not in found:
-                found[row] = _p_value(row, epsilon, self.delta)
-        return np.array([found[row] for row in self.rows()])
+    def p_values(self, epsilon: Floats) -> Floats:
+        """pᵢ(ε), (k, n): each of a test that only the numbers of runs choose."""
+        rows, place = np.unique(np.stack([self.x, self.n0, self.y, self.n1]), axis=1, return_inverse=True)
+        asked = np.repeat(rows, len(epsilon), axis=1), np.tile(epsilon, rows.shape[1])
+        found = np.empty(asked[1].shape)
+        exact = np.maximum(asked[0][1], asked[0][3]) <= _EXACT
+        found[exact] = p_values(*asked[0][:, exact], asked[1][exact], self.delta)
+        for i in np.flatnonzero(~exact):
+            found[i] = clopper_pearson_p(*asked[0][:, i].tolist(), float(asked[1][i]), self.delta)
+        return found.reshape(-1, len(epsilon)).T[:, place.ravel()]
 
-    def bounds_on_p(self, epsilon: float) -> Floats:
+    def bounds_on_p(self, epsilon: Floats) -> Floats:
         """Not below `p_values`, at once; they rise in ε."""
         exact = np.maximum(self.n0, self.n1) <= _EXACT
         return np.where(exact, tail_bound(self.gaps(epsilon)), 1.0)
 
-    def rows(self) -> list[tuple[float, float, float, float]]:
-        """x, N0, y, N1 of each base."""
-        return list(zip(self.x.tolist(), self.n0.tolist(), self.y.tolist(), self.n1.tolist(), strict=True))
-
-    def __getitem__(self, i: int | slice) -> _Bases:
-        some = slice(i, i + 1) if isinstance(i, int) else i
+    def __getitem__(self, some: Ints) -> _Bases:
         return _Bases(self.x[some], self.n0[some], self.y[some], self.n1[some], self.delta)
 
     def total(self) -> ErrorCounts:
@@ -136,13 +138,6 @@ class _Bases:
         return len(self.x)
 
 
-def _p_value(row: tuple[float, float, float, float], epsilon: float, delta: float) -> float:
-    x, n0, y, n1 = row
-    if max(n0, n1) <= _EXACT:
-        return p_value(int(x), int(n0), int(y), int(n1), epsilon, delta)
-    return clopper_pearson_p(x, n0, y, n1, epsilon, delta)
-
-
 def clopper_pearson_p(x: float, n0: float, y: float, n1: float, epsilon: float, delta: float) -> float:
     """The least error probability at which the Clopper-Pearson bound reaches ε, by bisection of its logarithm.
 
@@ -154,7 +149,7 @@ def clopper_pearson_p(x: float, n0: float, y: float, n1: float, epsilon: float, 
         rates = (clopper_pearson_upper(k, n, math.exp(log_p) / 2) for k, n in ((x, n0), (y, n1)))
         return bool(epsilon_from_rates(*rates, delta) >= epsilon)
 
-    low, high = -690.0, 0.0
+    low, high = -300.0, 0.0  # SciPy's quantiles are not finite far below
     for log_p in (low, high):
         if reached(log_p) is (log_p == low):
             return math.exp(log_p)
@@ -164,60 +159,64 @@ def clopper_pearson_p(x: float, n0: float, y: float, n1: float, epsilon: float, 
     return math.exp(high)
 
 
-def mixture(x: float, n0: float, y: float, n1: float, epsilon: float, delta: float) -> float:
+def mixture(x: Floats, n0: Floats, y: Floats, n1: Floats, epsilon: ArrayLike, delta: float) -> Floats:
     """log of an e-value: the chance of the errors under independent Beta(½, ½) rates over the largest that R allows.
 
     log B(x+½, N0−x+½) + log B(y+½, N1−y+½) − 2 log B(½, ½) − max over R(ε, δ) of log L. Its expectation is at most 1
-    where the rates lie in R, and it falls in ε.
+    where the rates lie in R, and it falls in ε. Arrays broadcast.
 
-    >>> round(mixture(5, 100, 40, 100, 1.0, 1e-5), 6)
+    >>> round(float(mixture(5, 100, 40, 100, 1.0, 1e-5)), 6)
     4.810062
     """
-    if x / n0 + y / n1 > 1:
-        x, y = n0 - x, n1 - y
+    worse = np.asarray(x / n0 + y / n1 > 1)  # R is its own image under the opposite decisions
+    x, y = np.where(worse, n0 - x, x), np.where(worse, n1 - y, y)
     laws = special.betaln(x + 0.5, n0 - x + 0.5) + special.betaln(y + 0.5, n1 - y + 0.5) - 2 * special.betaln(0.5, 0.5)
     free = sum(special.xlogy(k, k / n) + special.xlogy(n - k, 1 - k / n) for k, n in ((x, n0), (y, n1)))
-    return float(laws - free + gap(np.array(x), n0, np.array(y), n1, epsilon, delta))
+    return np.asarray(laws - free + gap(x, n0, y, n1, epsilon, delta))
 
 
 # Rules for a whole bound ----------------------------------------------------------------------------------------------
 
 
-def _on_grid(rejected: Callable[[float], bool], surely: Callable[[float], bool]) -> float:
+def _on_grid(rejected: Callable[[Floats], Bools], surely: Callable[[Floats], Bools]) -> float:
     """The last value of the grid before the first that is not `rejected`; those up to some value are so `surely`."""
-    known, open_ = -1, len(GRID)
-    while open_ - known > 1:
-        middle = (known + open_) // 2
-        known, open_ = (middle, open_) if surely(float(GRID[middle])) else (known, middle)
-    while open_ < len(GRID) and rejected(float(GRID[open_])):
-        open_ += 1
-    return float(GRID[max(open_ - 1, 0)])
+    start, end = 0, len(GRID)
+    while start < end:
+        middle = (start + end) // 2
+        start, end = (middle + 1, end) if surely(GRID[middle : middle + 1])[0] else (start, middle)
+    for begin in range(start, len(GRID), _AT_ONCE):
+        kept = ~rejected(GRID[begin : begin + _AT_ONCE])
+        if kept.any():
+            return float(GRID[max(begin + int(kept.argmax()) - 1, 0)])
+    return float(GRID[-1])
 
 
-def _from_p(rule: Callable[[Floats], float], bases: _Bases, p: float) -> float:
-    return _on_grid(lambda e: rule(bases.p_values(e)) <= p, lambda e: rule(bases.bounds_on_p(e)) <= p)
+def _from_p(rule: Rule, bases: _Bases, p: float) -> float:
+    def by(found: Callable[[Floats], Floats]) -> Callable[[Floats], Bools]:
+        return lambda epsilon: np.array([rule(row) <= p for row in found(epsilon)])
+
+    return _on_grid(by(bases.p_values), by(bases.bounds_on_p))
 
 
 def _by_bonferroni(bases: _Bases, p: float) -> float:
     """`_from_p` of bonferroni, looking at few bases: of those with the same runs, the largest G has the least p."""
-    share = p / len(bases)
-    runs = np.stack([bases.n0, bases.n1], axis=1)
+    share, runs = p / len(bases), np.stack([bases.n0, bases.n1], axis=1)
     kinds = [np.flatnonzero((runs == each).all(axis=1)) for each in np.unique(runs, axis=0)]
 
-    def rejected(epsilon: float) -> bool:
+    def rejected(epsilon: Floats) -> Bools:
         gaps = bases.gaps(epsilon)
-        first = sorted((int(kind[gaps[kind].argmax()]) for kind in kinds), key=lambda i: -gaps[i])
-        return any(gaps[i] > 0 and bases[i].p_values(epsilon)[0] <= share for i in first)
+        largest = np.unique([kind[gaps[:, kind].argmax(axis=1)] for kind in kinds])
+        return np.asarray((bases[largest].p_values(epsilon) <= share).any(axis=1))
 
-    return _on_grid(rejected, lambda e: bool(bases.bounds_on_p(e).min() <= share))
+    return _on_grid(rejected, lambda epsilon: (bases.bounds_on_p(epsilon) <= share).any(axis=1))
 
 
 def _by_e_values(bases: _Bases, p: float) -> float:
-    def rejected(epsilon: float) -> bool:
-        logs = [mixture(*row, epsilon, bases.delta) for row in bases.rows()]
-        return bool(special.logsumexp(logs) - math.log(len(logs)) >= -math.log(p))
+    def rejected(epsilon: Floats) -> Bools:
+        logs = mixture(bases.x, bases.n0, bases.y, bases.n1, epsilon[:, None], bases.delta)
+        return np.asarray(special.logsumexp(logs, axis=1) - math.log(len(bases)) >= -math.log(p))
 
-    return _on_grid(lambda epsilon: False, rejected)
+    return _on_grid(lambda epsilon: np.zeros(len(epsilon), bool), rejected)  # the mean falls in ε
 
 
 def _pooled(bases: _Bases, p: float) -> float:
@@ -341,7 +340,7 @@ def _finding(
     else:
         value = rule.bound(bases, p)
     settings = {} if name == "joint-exact" else {"rule": method, "dependence": dependence, "at_least": at_least}
-    chances = bases.p_values(value)
+    chances = bases.p_values(np.array([value]))[0]
     details: dict[str, Any] = {"base": base_name(counts, int(chances.argmin())), "p_values": chances.tolist()}
     if method == "adaptive":
         pooled = bases.proportional and value == _pooled(bases, p / 2)
@@ -384,7 +383,7 @@ def _worse(counts: ErrorCounts, bases: _Bases, p: float) -> str:
     mirrored = _Bases(bases.n0 - bases.x, bases.n0, bases.n1 - bases.y, bases.n1, bases.delta)
     bounds = np.zeros(len(bases))
     for i in np.flatnonzero(bases.x / bases.n0 + bases.y / bases.n1 > 1).tolist():
-        bounds[i] = _by_bonferroni(mirrored[i], p / len(bases))
+        bounds[i] = _by_bonferroni(mirrored[np.array([i])], p / len(bases))
     return opposite(counts, bounds)
 
 

@@ -9,7 +9,7 @@ in y. So {G ≥ g} holds all counts below each of its own, and its probability i
 edge e^ε α + β = 1 − δ from (0, 1 − δ) to the corner (x*, x*), x* = (1 − δ)/(1 + e^ε), and its mirror image. Unlike
 intervals, which bound either rate at half of the error probability, the test spends all of it on the pair.
 
-The maximum is looked for at points of both edges, and then closer and closer to the best of them. p need not fall as ε
+The maximum is looked for at points of both edges, and then closer and closer to the best of each. p need not fall as ε
 falls, so that a bound is the last value of a fixed grid before the first one that is not rejected, and never the
 largest one that is.
 
@@ -22,14 +22,17 @@ exceeds t with a probability of at most 2 e^−t (Chernoff), so that with t = g 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.support.arrays import Floats
+from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["GRID", "gap", "p_value", "tail_bound"]
+__all__ = ["GRID", "gap", "p_values", "tail_bound"]
 
 GRID = np.arange(5001) / 100  # the values of ε that are judged, 0 to 50, fixed before any data
 _TIES = 1e-9  # by which G may be off for counts whose likelihood ratios are the same
@@ -44,24 +47,47 @@ def tail_bound(g: Floats) -> Floats:
     return np.exp(-t) * (1 + t)
 
 
-def gap(x: Floats, n0: float, y: Floats, n1: float, epsilon: float, delta: float) -> Floats:
-    """G(x, y) for arrays of counts, which need not be whole: the log likelihood that (ε, δ)-DP costs."""
-    x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-    return _gap(x / n0, n0, y / n1, n1, epsilon, delta)[0]
+def gap(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
+    """G(x, y), the log likelihood that (ε, δ)-DP costs, of counts that need not be whole; arrays broadcast."""
+    x, n0, y, n1, epsilon = np.broadcast_arrays(*(np.asarray(each, float) for each in (x, n0, y, n1, epsilon)))
+    return _Questions(n0, n1, epsilon, delta).gap(x / n0, y / n1)[0]
 
 
-def _gap(a: Floats, n0: float, b: Floats, n1: float, epsilon: float, delta: float) -> tuple[Floats, Floats]:
-    """G, and the false negative rate of the point of R that is nearest, for the rates (a, b), arrays of one shape."""
-    ratio, corner = math.exp(epsilon), (1 - delta) / (1 + math.exp(epsilon))
-    outside = (a + b < 1) & ((ratio * a + b < 1 - delta) | (a + ratio * b < 1 - delta))
-    # On either side of the corner the slope of the sum of divergences tells where the nearest point is.
-    at = _slope(np.full_like(a, corner), a, n0), _slope(np.full_like(b, corner), b, n1)
-    first = outside & (at[0] > ratio * at[1])
-    second = outside & (at[1] > ratio * at[0])
-    alpha, beta = np.where(outside, corner, a), np.where(outside, corner, b)
-    alpha[first], beta[first] = _on_edge(a[first], n0, b[first], n1, ratio, delta, corner)
-    beta[second], alpha[second] = _on_edge(b[second], n1, a[second], n0, ratio, delta, corner)
-    return np.where(outside, n0 * _divergence(a, alpha) + n1 * _divergence(b, beta), 0.0), beta
+@dataclass(frozen=True, eq=False)
+class _Questions:
+    """Numbers of runs and values of ε, arrays of one shape, with one δ."""
+
+    n0: Floats
+    n1: Floats
+    epsilon: Floats
+    delta: float
+
+    def __getitem__(self, some: Any) -> _Questions:
+        return _Questions(self.n0[some], self.n1[some], self.epsilon[some], self.delta)
+
+    @property
+    def ratio(self) -> Floats:
+        return np.exp(self.epsilon)
+
+    @property
+    def corner(self) -> Floats:
+        return (1 - self.delta) / (1 + np.exp(self.epsilon))
+
+    def gap(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """G, and the false negative rate of the nearest point of R, for the rates (a, b), of the same shape."""
+        ratio, corner, rest = self.ratio, self.corner, 1 - self.delta
+        outside = (a + b < 1) & ((ratio * a + b < rest) | (a + ratio * b < rest))
+        # On either side of the corner the slope of the sum of divergences tells where the nearest point is.
+        at = _slope(corner, a, self.n0), _slope(corner, b, self.n1)
+        first = outside & (at[0] > ratio * at[1])
+        second = outside & (at[1] > ratio * at[0])
+        alpha, beta = np.where(outside, corner, a), np.where(outside, corner, b)
+        for there, (near, far), swapped in ((first, (a, b), False), (second, (b, a), True)):
+            runs = (self.n1, self.n0) if swapped else (self.n0, self.n1)
+            found = _on_edge(near[there], runs[0][there], far[there], runs[1][there], ratio[there], corner[there], rest)
+            alpha[there], beta[there] = found[::-1] if swapped else found
+        g = np.where(outside, self.n0 * _divergence(a, alpha) + self.n1 * _divergence(b, beta), 0.0)
+        return g, beta
 
 
 def _divergence(a: Floats, t: Floats) -> Floats:
@@ -69,26 +95,26 @@ def _divergence(a: Floats, t: Floats) -> Floats:
     return special.rel_entr(a, t) + special.rel_entr(1 - a, 1 - t)
 
 
-def _slope(t: Floats, a: Floats, n: float) -> Floats:
+def _slope(t: Floats, a: Floats, n: Floats) -> Floats:
     """n (t − a)/(t (1 − t)), the derivative of n kl(a, t) in t; n/(1 − t) for a = 0, whatever t."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(a > 0, n * (t - a) / (t * (1 - t)), n / (1 - t))
 
 
 def _on_edge(
-    a: Floats, m: float, b: Floats, n: float, ratio: float, delta: float, corner: float
+    a: Floats, m: Floats, b: Floats, n: Floats, ratio: Floats, corner: Floats, rest: float
 ) -> tuple[Floats, Floats]:
-    """The point (τ, c), c = 1 − δ − ratio τ, 0 ≤ τ ≤ corner, that minimises m kl(a, τ) + n kl(b, c).
+    """The point (τ, c), c = rest − ratio τ, 0 ≤ τ ≤ corner, that minimises m kl(a, τ) + n kl(b, c).
 
     It lies between τ = a and c = b. Bracketed Newton finds where the derivative changes its sign, which is that of the
     polynomial m (τ − a) c (1 − c) − ratio n (c − b) τ (1 − τ).
     """
-    low, high = a, np.minimum(corner, (1 - delta - b) / ratio)
-    start, end = (_slope(t, a, m) - ratio * _slope(1 - delta - ratio * t, b, n) for t in (low, high))
+    low, high = a, np.minimum(corner, (rest - b) / ratio)
+    start, end = (_slope(t, a, m) - ratio * _slope(rest - ratio * t, b, n) for t in (low, high))
     low, high = np.where(end <= 0, high, low), np.where(start >= 0, low, high)  # the ends, where a or b is 0
     tau = (low + high) / 2
     for _ in range(100):
-        c = 1 - delta - ratio * tau
+        c = rest - ratio * tau
         value = m * (tau - a) * c * (1 - c) - ratio * n * (c - b) * tau * (1 - tau)
         bend = m * (c * (1 - c) - ratio * (tau - a) * (1 - 2 * c))
         bend += ratio * n * (ratio * tau * (1 - tau) - (c - b) * (1 - 2 * tau))
@@ -100,89 +126,98 @@ def _on_edge(
         change, tau = np.abs(following - tau), following
         if np.all(change <= 1e-9 * np.minimum(tau, c / ratio)):
             break
-    return tau, np.maximum(1 - delta - ratio * tau, 0.0)
+    return tau, np.maximum(rest - ratio * tau, 0.0)
 
 
-def _last_rejected(g: float, n0: int, n1: int, epsilon: float, delta: float) -> Floats:
-    """The largest y of G(x, y) ≥ g for x = 0, 1, … as long as there is one: it falls in x.
+def _last_rejected(g: Floats, asked: _Questions) -> list[Ints]:
+    """For each question, (k,), the largest y of G(x, y) ≥ g for x = 0, 1, … as long as there is one: it falls in x.
 
     G is convex and falls in y, so that Newton's steps from y = 0 never pass the place where it is g. Its derivative is
     the difference of the log odds of y/N1 and of the nearest β.
     """
-    size, more = 0, n0 + 1  # how many x there are: G(x, 0) falls
-    while more - size > 1:
-        x = (size + more) // 2
-        enough = gap(np.array(float(x)), n0, np.zeros(()), n1, epsilon, delta) >= g
-        size, more = (x, more) if enough else (size, x)
-    size += 1  # G(0, 0) is not below g
-    a, b = np.arange(size) / n0, np.full(size, 1e-3 / n1)  # where the log odds are finite
-    value, beta = _gap(a, n0, b, n1, epsilon, delta)
+    sizes, more = np.ones(len(g), int), asked.n0.astype(int) + 1  # how many x there are: G(x, 0) falls in x
+    while np.any(sizes < more):
+        x = (sizes + more) // 2
+        enough = asked.gap(np.minimum(x / asked.n0, 1.0), np.zeros(len(g)))[0] >= g
+        sizes, more = np.where((sizes < more) & enough, x + 1, sizes), np.where(enough, more, x)
+    each = np.repeat(np.arange(len(g)), sizes)
+    asked, g = asked[each], g[each]
+    a = np.concatenate([np.arange(size) for size in sizes]) / asked.n0
+    b = 1e-3 / asked.n1  # where the log odds are finite
+    open_ = np.arange(len(a))
+    value, beta = asked.gap(a, b)
     for _ in range(100):
         with np.errstate(divide="ignore", invalid="ignore"):
-            step = (value - g) / (n1 * (special.logit(beta) - special.logit(b)))
-        step = np.where(np.isfinite(step) & (value > g), step, 0.0)
-        b = b + step
-        if np.all(step * n1 < 1e-4):
+            step = (value - g[open_]) / (asked.n1[open_] * (special.logit(beta) - special.logit(b[open_])))
+        step = np.where(np.isfinite(step) & (value > g[open_]), step, 0.0)
+        b[open_] += step
+        open_ = open_[step * asked.n1[open_] >= 1e-4]
+        if not len(open_):
             break
-        value, beta = _gap(a, n0, b, n1, epsilon, delta)
-    y = np.floor(b * n1 + 1e-3)
+        value, beta = asked[open_].gap(a[open_], b[open_])
+    y = np.floor(b * asked.n1 + 1e-3)
     while True:  # a step too far or short by rounding
-        far = (y > 0) & (_gap(a, n0, y / n1, n1, epsilon, delta)[0] < g)
-        near = ~far & (y < n1) & (_gap(a, n0, np.minimum(y + 1, n1) / n1, n1, epsilon, delta)[0] >= g)
+        far = (y > 0) & (asked.gap(a, y / asked.n1)[0] < g)
+        near = ~far & (y < asked.n1) & (asked.gap(a, np.minimum(y + 1, asked.n1) / asked.n1)[0] >= g)
         if not (far | near).any():
             break
         y = y - far + near
-    return y
+    return np.split(y.astype(int), np.cumsum(sizes)[:-1])
 
 
-def p_value(x: int, n0: int, y: int, n1: int, epsilon: float, delta: float) -> float:
-    """p(ε) of the counts; 1 where (x/N0, y/N1) lies in R(ε, δ).
+def p_values(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
+    """p(ε) of whole counts, 1 where (x/N0, y/N1) lies in R(ε, δ): arrays broadcast to (k,).
 
-    >>> round(p_value(3, 20, 5, 20, 0.5, 0.01), 7)
-    0.0146456
+    >>> p_values(3, 20, 5, 20, [0.5, 2.5], 0.01).round(7)
+    array([0.0146456, 1.       ])
     """
-    g = float(gap(np.array(float(x)), n0, np.array(float(y)), n1, epsilon, delta)) - _TIES
-    if g <= 0:
-        return 1.0
-    last = _last_rejected(g, n0, n1, epsilon, delta)
+    x, n0, y, n1, epsilon = np.broadcast_arrays(*(np.asarray(each, float) for each in (x, n0, y, n1, epsilon)))
+    g = gap(x, n0, y, n1, epsilon, delta) - _TIES
+    some = np.flatnonzero(g > 0)
+    found = np.ones(len(g))
+    if len(some):
+        asked = _Questions(n0, n1, epsilon, delta)[some]
+        rows = zip(_last_rejected(g[some], asked), asked.n0, asked.n1, asked.epsilon, strict=True)
+        found[some] = [_largest(last, int(m), int(n), float(e), delta) for last, m, n, e in rows]
+    return found
+
+
+def _largest(last: Ints, n0: int, n1: int, epsilon: float, delta: float) -> float:
+    """The largest Σ_x P[X = x] P[Y ≤ last(x)] on the lower boundary of R(ε, δ)."""
     ratio, corner = math.exp(epsilon), (1 - delta) / (1 + math.exp(epsilon))
 
-    def chances(angle: Floats, second: bool) -> Floats:
-        """P[G ≥ g] at the points u = x* sin²(angle) of an edge."""
-        near = corner * np.sin(angle) ** 2
-        far = 1 - delta - ratio * near
-        return _chances(last, n0, n1, *((far, near) if second else (near, far)))
-
-    angles = np.linspace(0, math.pi / 2, _POINTS)
-    edges = [chances(angles, second) for second in (False, True)]
-    second = bool(edges[1].max() > edges[0].max())
-    found = edges[second]
-    best = found.max()
-    for _ in range(_ROUNDS):
-        i = int(found.argmax())
-        angles = np.linspace(angles[max(i - 1, 0)], angles[min(i + 1, len(angles) - 1)], _CLOSER)
-        found = chances(angles, second)
-        best = max(best, found.max())
-    return min(float(best), 1.0)
+    # Where few errors, or few right decisions, are expected, the chance may change within one more of them.
+    halvings = corner * 0.5 ** np.arange(4 + math.log2(max(n0, ratio * n1, n1, ratio * n0)))
+    start = np.unique(np.append(corner * np.sin(np.linspace(0, math.pi / 2, _POINTS)) ** 2, halvings))
+    best = 0.0
+    for second in (False, True):
+        near = start
+        for _ in range(1 + _ROUNDS):
+            far = 1 - delta - ratio * near
+            found = _chances(last, n0, n1, *((far, near) if second else (near, far)))
+            i = int(found.argmax())
+            best = max(best, float(found[i]))
+            near = np.linspace(near[max(i - 1, 0)], near[min(i + 1, len(near) - 1)], _CLOSER)
+    return min(best, 1.0)
 
 
-def _chances(last: Floats, n0: int, n1: int, alpha: Floats, beta: Floats) -> Floats:
+def _chances(last: Ints, n0: int, n1: int, alpha: Floats, beta: Floats) -> Floats:
     """Σ_x P[X = x] P[Y ≤ last(x)] at the rates (alpha, beta), (points,)."""
-    places, size = last.astype(int), max(1, _CELLS // int(len(last) + last[0] + 1))
+    most = int(last[0]) + 1
+    size = max(1, _CELLS // (len(last) + most))
     found = []
     for start in range(0, len(alpha), size):
         some = slice(start, start + size)
         x = _binomial(n0, len(last), alpha[some])
-        y = np.cumsum(_binomial(n1, int(last[0]) + 1, beta[some]), axis=1)
-        found.append((x * y[:, places]).sum(axis=1))
+        y = np.cumsum(_binomial(n1, most, beta[some]), axis=1)
+        found.append((x * y[:, last]).sum(axis=1))
     return np.concatenate(found)
 
 
 def _binomial(n: int, size: int, rate: Floats) -> Floats:
     """P[0], …, P[size − 1] of Binomial(n, rate): shape (len(rate), size)."""
     k = np.arange(size)
-    with np.errstate(divide="ignore"):
-        return np.exp(_log_choose(n)[:size] + special.xlogy(k, rate[:, None]) + special.xlog1py(n - k, -rate[:, None]))
+    return np.exp(_log_choose(n)[:size] + special.xlogy(k, rate[:, None]) + special.xlog1py(n - k, -rate[:, None]))
 
 
 @lru_cache(maxsize=8)

@@ -10,15 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from bayes_dp.audits.exact_test import gap, p_value, tail_bound
+from bayes_dp.audits.exact_test import gap, p_values, tail_bound
 from bayes_dp.region import contains
 from tests.golden import golden
 
 EPSILONS, DELTAS = (0.0, 0.1, 0.5, 1.0, 3.0, 9.0), (0.0, 1e-5, 0.01, 0.1, 0.5, 0.99)
 
 
+def p_value(x, n0, y, n1, epsilon, delta) -> float:
+    return float(p_values(x, n0, y, n1, [epsilon], delta)[0])
+
+
 def scalar_gap(x: float, n0: int, y: float, n1: int, epsilon: float, delta: float) -> float:
-    return float(gap(np.array(float(x)), n0, np.array(float(y)), n1, epsilon, delta))
+    return float(gap(x, n0, y, n1, epsilon, delta))
 
 
 def log_likelihood(k, n, rate):

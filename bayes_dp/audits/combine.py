@@ -306,7 +306,7 @@ def combine(
     0.49
     """
     delta, p = question(counts, delta, confidence)
-    if dependence not in ("any", "independent"):
+    if not is_one_of(dependence, ("any", "independent")):
         raise InputError(f'dependence must be "any" or "independent", not {show(dependence)}')
     at_least = whole_number("at_least", at_least, 1, len(counts))
     if method is None:
@@ -393,6 +393,7 @@ AUDITS = (
         needs=("counts",),
         run=lambda counts, given: joint_exact(counts, given.delta, confidence=given.confidence),
         assumptions=(REPEATED, _BINOMIAL),
+        scope="whole",
     ),
 )
 call_module_as(combine)

@@ -30,7 +30,7 @@ _LINES: dict[str, Entry] = {
     "jeffreys": Entry("intervals", "Jeffreys' intervals of both error rates", "intervals"),
     "katz": Entry("intervals", "the normal approximation of log ratios of rates", "intervals"),
     "accuracy": Entry("intervals", "the number of correct decisions", "intervals"),
-    "joint-exact": Entry("combine", "the exact test of both error counts together", "intervals", "joint-exact"),
+    "joint-exact": Entry("combine", "the exact test of both error counts together", "combine", "joint-exact"),
     "one-run": Entry("one_run", "the better of two bounds for (ε, δ)-DP"),
     "one-run-exact": Entry("one_run", "the exact worst case for (ε, δ)-DP", "one-run"),
     "f-dp-gaussian": Entry("f_dp", "Gaussian DP", "f-dp"),

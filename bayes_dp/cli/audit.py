@@ -101,6 +101,18 @@ class Interval(StrEnum):
     katz = "katz"
     accuracy = "accuracy"
     joint_beta = "joint-beta"
+    joint_exact = "joint-exact"
+
+
+class Combination(StrEnum):
+    adaptive = "adaptive"
+    bonferroni = "bonferroni"
+    hommel = "hommel"
+    simes = "simes"
+    fisher = "fisher"
+    pooled = "pooled"
+    accuracy = "accuracy"
+    mean_e = "mean-e"
 
 
 OfOneRun = Annotated[
@@ -133,7 +145,19 @@ Thresholds = Annotated[
         panel=EXPERT,
     ),
 ]
-OfRates = Annotated[Interval, one_of(Interval, "Which interval; clopper-pearson and accuracy are exact.")]
+OfRates = Annotated[Interval, one_of(Interval, "Which interval; clopper-pearson, accuracy and joint-exact are exact.")]
+OfBases = Annotated[
+    Combination | None,
+    one_of(
+        Combination,
+        "The rule, chosen before any bound was seen. By default adaptive for independent bases, otherwise bonferroni.",
+        panel=EXPERT,
+    ),
+]
+Apart = Annotated[
+    bool, flag("--independent", "No run, seed or data beside the examples serves two bases. It cannot be tested.")
+]
+AtLeast = Annotated[int, number("K", "Bound what at least K of the bases leak.", panel=EXPERT)]
 TwoSided = Annotated[
     bool, flag("--two-sided", "An upper end too, which bounds what this attack achieves.", panel=EXPERT)
 ]
@@ -260,10 +284,10 @@ def intervals(
     """
     counts = read_counts(file, design, examples)
 
-    from bayes_dp.audits import intervals as bounds
+    from bayes_dp import audits
     from bayes_dp.checks import InputError
 
-    run = getattr(bounds, method.name)
+    run = getattr(audits, method.name)
     settings: dict[str, Any] = {"confidence": confidence}
     if two_sided:
         if method not in (Interval.clopper_pearson, Interval.jeffreys, Interval.katz):
@@ -278,6 +302,38 @@ def intervals(
     if len(counts) == 1 or method is not Interval.joint_beta:
         found["all"] = run(counts, delta, **settings)
     return report(found, as_json, fail_above)
+
+
+@audit.command("combine", cls=Verb, short_help="One bound from the error counts of several bases.")
+def combine(
+    file: Counts,
+    delta: Delta,
+    independent: Apart = False,
+    confidence: Confidence = 0.95,
+    design: HowCounted = None,
+    examples: Examples = None,
+    as_json: AsJson = False,
+    fail_above: FailAbove = None,
+    rule: OfBases = None,
+    at_least: AtLeast = 1,
+) -> int:
+    """Bound ε from below by the error counts of all bases together, by a rule for combining tests.
+
+    FILE is as for bayes-dp estimate.
+    """
+    counts = read_counts(file, design, examples)
+
+    from bayes_dp.audits.combine import combine as bound
+
+    found = bound(
+        counts,
+        delta,
+        confidence=confidence,
+        dependence="independent" if independent else "any",
+        method=None if rule is None else rule.name,
+        at_least=at_least,
+    )
+    return report({"all": found}, as_json, fail_above)
 
 
 def _audited(

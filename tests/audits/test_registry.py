@@ -43,6 +43,10 @@ class TestAccuracy(AuditContract):
         assert "as many runs" in self.audit.refused(bdp.ErrorCounts(1, 10, 1, 20), self.inputs())
 
 
+class TestJointExact(AuditContract):
+    name = "joint-exact"
+
+
 class TestOneRun(AuditContract):
     name = "one-run"
 

@@ -24,6 +24,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import attacks, audits, calibrate, datasets, plots, propensity, region, tradeoff
+from bayes_dp.audits.combine import METHODS
 from bayes_dp.checks import InputError
 from tests.contract.argument_calls import (
     CALLS,
@@ -446,6 +447,25 @@ call(
     counts=besides(REPEATED, bad=(bdp.ErrorCounts(3, 20, 4, 30),), names=("accuracy",)),
     delta=DELTA_TO_ONE,
     confidence=CONFIDENCE,
+)
+call(
+    "bayes_dp.audits.joint_exact",
+    audits.joint_exact,
+    INTERVAL,
+    counts=REPEATED,
+    delta=DELTA_TO_ONE,
+    confidence=CONFIDENCE,
+)
+call(
+    "bayes_dp.audits.combine",
+    audits.combine,
+    INTERVAL | {"dependence": "independent"},
+    counts=REPEATED,
+    delta=DELTA_TO_ONE,
+    confidence=CONFIDENCE,
+    dependence=one_of("any", "independent"),
+    method=one_of(*METHODS, optional=True),
+    at_least=besides(whole(1, 1), bad=(3,)),
 )
 call(
     "bayes_dp.audits.joint_beta",

@@ -23,6 +23,7 @@ _HOMES = {
     "katz": "intervals",
     "one_run": "one_run",
     "panoramia": "panoramia",
+    "profile": "profile",
     "zero_run": "zero_run",
 }
 
@@ -38,6 +39,7 @@ __all__ = [
     "katz",
     "one_run",
     "panoramia",
+    "profile",
     "zero_run",
 ]
 
@@ -53,6 +55,7 @@ if TYPE_CHECKING:  # the functions, for type checkers
     from bayes_dp.audits.intervals import katz as katz
     from bayes_dp.audits.one_run import one_run as one_run
     from bayes_dp.audits.panoramia import panoramia as panoramia
+    from bayes_dp.audits.profile import profile as profile
     from bayes_dp.audits.zero_run import zero_run as zero_run
 
 

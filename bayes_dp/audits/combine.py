@@ -65,7 +65,7 @@ Dependence = Literal["any", "independent"]
 def bonferroni(p: Floats, at_least: int = 1) -> float:
     """min(1, (n − k + 1) p₍ₖ₎).
 
-    >>> bonferroni(np.array([0.001, 0.2, 0.003, 0.5, 0.01]), at_least=3)
+    >>> bdp.audits.combine.bonferroni(np.array([0.001, 0.2, 0.003, 0.5, 0.01]), at_least=3)
     0.03
     """
     return float(min(1.0, (len(p) - at_least + 1) * np.sort(p)[at_least - 1]))
@@ -110,12 +110,13 @@ class _Bases:
     def p_values(self, epsilon: Floats) -> Floats:
         """pᵢ(ε), (k, n): each of a test that only the numbers of runs choose."""
         rows, place = np.unique(np.stack([self.x, self.n0, self.y, self.n1]), axis=1, return_inverse=True)
-        asked = np.repeat(rows, len(epsilon), axis=1), np.tile(epsilon, rows.shape[1])
-        found = np.empty(asked[1].shape)
-        exact = np.maximum(asked[0][1], asked[0][3]) <= _EXACT
-        found[exact] = p_values(*asked[0][:, exact], asked[1][exact], self.delta)
+        x, n0, y, n1 = np.repeat(rows, len(epsilon), axis=1)
+        asked = np.tile(epsilon, rows.shape[1])
+        found = np.empty(asked.shape)
+        exact = np.maximum(n0, n1) <= _EXACT
+        found[exact] = p_values(x[exact], n0[exact], y[exact], n1[exact], asked[exact], self.delta)
         for i in np.flatnonzero(~exact):
-            found[i] = clopper_pearson_p(*asked[0][:, i].tolist(), float(asked[1][i]), self.delta)
+            found[i] = clopper_pearson_p(x[i], n0[i], y[i], n1[i], float(asked[i]), self.delta)
         return found.reshape(-1, len(epsilon)).T[:, place.ravel()]
 
     def bounds_on_p(self, epsilon: Floats) -> Floats:
@@ -127,7 +128,8 @@ class _Bases:
         return _Bases(self.x[some], self.n0[some], self.y[some], self.n1[some], self.delta)
 
     def total(self) -> ErrorCounts:
-        return ErrorCounts(*(int(column.sum()) for column in (self.x, self.n0, self.y, self.n1)))
+        x, n0, y, n1 = (int(column.sum()) for column in (self.x, self.n0, self.y, self.n1))
+        return ErrorCounts(x, n0, y, n1)
 
     @property
     def proportional(self) -> bool:
@@ -141,13 +143,13 @@ class _Bases:
 def clopper_pearson_p(x: float, n0: float, y: float, n1: float, epsilon: float, delta: float) -> float:
     """The least error probability at which the Clopper-Pearson bound reaches ε, by bisection of its logarithm.
 
-    >>> round(clopper_pearson_p(5, 100, 40, 100, 1.5, 1e-5), 9)
+    >>> round(bdp.audits.combine.clopper_pearson_p(5, 100, 40, 100, 1.5, 1e-5), 9)
     0.055066966
     """
 
     def reached(log_p: float) -> bool:
-        rates = (clopper_pearson_upper(k, n, math.exp(log_p) / 2) for k, n in ((x, n0), (y, n1)))
-        return bool(epsilon_from_rates(*rates, delta) >= epsilon)
+        alpha, beta = (clopper_pearson_upper(k, n, math.exp(log_p) / 2) for k, n in ((x, n0), (y, n1)))
+        return bool(epsilon_from_rates(alpha, beta, delta) >= epsilon)
 
     low, high = -300.0, 0.0  # SciPy's quantiles are not finite far below
     for log_p in (low, high):
@@ -165,7 +167,7 @@ def mixture(x: Floats, n0: Floats, y: Floats, n1: Floats, epsilon: ArrayLike, de
     log B(x+½, N0−x+½) + log B(y+½, N1−y+½) − 2 log B(½, ½) − max over R(ε, δ) of log L. Its expectation is at most 1
     where the rates lie in R, and it falls in ε. Arrays broadcast.
 
-    >>> round(float(mixture(5, 100, 40, 100, 1.0, 1e-5)), 6)
+    >>> round(float(bdp.audits.combine.mixture(5, 100, 40, 100, 1.0, 1e-5)), 6)
     4.810062
     """
     worse = np.asarray(x / n0 + y / n1 > 1)  # R is its own image under the opposite decisions
@@ -208,7 +210,7 @@ def _by_bonferroni(bases: _Bases, p: float) -> float:
         largest = np.unique([kind[gaps[:, kind].argmax(axis=1)] for kind in kinds])
         return np.asarray((bases[largest].p_values(epsilon) <= share).any(axis=1))
 
-    return _on_grid(rejected, lambda epsilon: (bases.bounds_on_p(epsilon) <= share).any(axis=1))
+    return _on_grid(rejected, lambda epsilon: np.asarray((bases.bounds_on_p(epsilon) <= share).any(axis=1)))
 
 
 def _by_e_values(bases: _Bases, p: float) -> float:
@@ -229,7 +231,7 @@ def _pooled(bases: _Bases, p: float) -> float:
     for errors, runs in ((bases.x, bases.n0), (bases.y, bases.n1)):
         k, n = errors.sum(), runs.sum()
         ends.append(min(1.0, max(float(clopper_pearson_upper(k, n, p / 2)), (k + 1) / n)))
-    return float(epsilon_from_rates(*ends, bases.delta))
+    return float(epsilon_from_rates(ends[0], ends[1], bases.delta))
 
 
 def _accuracy(bases: _Bases, p: float) -> float:
@@ -301,9 +303,9 @@ def combine(
 
     >>> counts = bdp.ErrorCounts([20] * 10, [100] * 10, [30] * 10, [100] * 10)
     >>> bdp.audits.combine(counts, 1e-5).value
-    0.49
+    0.71
     >>> round(bdp.audits.combine(counts, 1e-5, dependence="independent").value, 4)
-    0.49
+    1.0639
     """
     delta, p = question(counts, delta, confidence)
     if not is_one_of(dependence, ("any", "independent")):

@@ -168,7 +168,7 @@ def _last_rejected(g: Floats, asked: _Questions) -> list[Ints]:
 def p_values(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
     """p(ε) of whole counts, 1 where (x/N0, y/N1) lies in R(ε, δ): arrays broadcast to (k,).
 
-    >>> p_values(3, 20, 5, 20, [0.5, 2.5], 0.01).round(7)
+    >>> bdp.audits.exact_test.p_values(3, 20, 5, 20, [0.5, 2.5], 0.01).round(7)
     array([0.0146456, 1.       ])
     """
     x, n0, y, n1, epsilon = np.broadcast_arrays(*(np.asarray(each, float) for each in (x, n0, y, n1, epsilon)))

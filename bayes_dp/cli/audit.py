@@ -26,11 +26,13 @@ from bayes_dp.cli.options import (
     Seed,
     Side,
     Sides,
+    argument,
     chosen,
     flag,
     number,
     one_of,
     text,
+    whole,
 )
 from bayes_dp.cli.program import app, read_counts
 
@@ -104,6 +106,11 @@ class Interval(StrEnum):
     joint_exact = "joint-exact"
 
 
+class BandOfRates(StrEnum):
+    equal = "equal"
+    dkw = "dkw"
+
+
 class Combination(StrEnum):
     adaptive = "adaptive"
     bonferroni = "bonferroni"
@@ -157,7 +164,7 @@ OfBases = Annotated[
 Apart = Annotated[
     bool, flag("--independent", "No run, seed or data beside the examples serves two bases. It cannot be tested.")
 ]
-AtLeast = Annotated[int, number("K", "Bound what at least K of the bases leak.", panel=EXPERT)]
+AtLeast = Annotated[int, whole("K", "Bound what at least K of the bases leak.", panel=EXPERT)]
 TwoSided = Annotated[
     bool, flag("--two-sided", "An upper end too, which bounds what this attack achieves.", panel=EXPERT)
 ]
@@ -334,6 +341,43 @@ def combine(
         at_least=at_least,
     )
     return report({"all": found}, as_json, fail_above)
+
+
+@audit.command("profile", cls=Verb, short_help="Epsilon at every delta from the scores of one base's runs.")
+def profile(
+    file: Annotated[str, argument("Scores of runs, with the columns score and member: see the docs.")],
+    delta: Annotated[str | None, text("D[,D...]", "The values of δ to print bounds for; all hold together.")] = None,
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+    fail_above: FailAbove = None,
+    band: Annotated[
+        BandOfRates, one_of(BandOfRates, "Bounds of the error rates: Clopper-Pearson, or of one width.", panel=EXPERT)
+    ] = BandOfRates.equal,
+) -> int:
+    """Bound ε at every δ at once, from scores of runs with the example and of runs without it.
+
+    FILE has one row for each run: its score, high for "with", and whether it was with the example (member 1 or 0). The
+    runs must be independent: scores of the examples of one model are for bayes-dp audit one-run.
+    """
+    from bayes_dp.audits.profile import profile as bound
+    from bayes_dp.checks import InputError
+    from bayes_dp.data.guess_table import GuessTable
+
+    try:
+        deltas = [float(part) for part in (delta or "").split(",") if part.strip()]
+    except ValueError:
+        raise InputError(f"--delta must be numbers separated by commas, such as 1e-5,1e-3, not {delta!r}") from None
+    if fail_above is not None and len(deltas) != 1:
+        raise InputError("--fail-above is for a single --delta")
+    found = bound(GuessTable.read(file), confidence=confidence, band=band.value)
+    if len(deltas) == 1:
+        return report({"all": found.bound(deltas[0])}, as_json, fail_above)
+    bounds = [found.bound(each) for each in deltas]
+    if as_json:
+        typer.echo(json.dumps([each.to_dict() for each in bounds] or found.to_dict(), indent=2))
+    else:
+        typer.echo("\n".join([*(each.statement() for each in bounds), str(found.summary())]))
+    return 0
 
 
 def _audited(

@@ -10,7 +10,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.attacks import Bonferroni, Fixed, Split, Uncorrected, guess
-from tests.cli.conftest import refusing, running
+from tests.cli.conftest import refused, refusing, running
 
 run = running()
 fault = refusing()
@@ -314,3 +314,25 @@ def test_memberships_that_contradict_the_coins(capsys, tmp_path, verb):
     assert "Check INCONCLUSIVE" in out
     assert "all 400 examples are members" in fault(capsys, *audit, str(tmp_path / "one_all.csv"), *verb[1:])
     assert "base 'a': all 200 examples are members" in fault(capsys, *audit, str(tmp_path / "fair.csv"), *verb[1:])
+
+
+def test_combine_and_profile(tmp_path, capsys):
+    counts, runs = tmp_path / "counts.csv", tmp_path / "runs.csv"
+    counts.write_text("base,fp,n0,fn,n1\na,2,100,40,100\nb,9,100,55,100\n")
+    combine, profile = (running("audit", verb, str(path)) for verb, path in (("combine", counts), ("profile", runs)))
+    found = json.loads(combine(capsys, "--delta", "1e-3", "--json")[1])
+    whole = bdp.ErrorCounts.from_csv(str(counts))
+    assert found["value"] == bdp.audits.combine(whole, 1e-3).value
+    code, out, _ = combine(capsys, "--delta", "1e-3", "--independent", "--rule", "fisher")
+    assert (code, "independent of each other: no run serves two" in out) == (0, True)
+    assert 'dependence="independent"' in refused(combine(capsys, "--delta", "1e-3", "--rule", "pooled"))
+    assert combine(capsys, "--delta", "1e-3", "--fail-above", "1")[0] == 1
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.normal(size=60), rng.normal(3, size=60)])
+    table = bdp.GuessTable(score, np.repeat([False, True], 60))
+    table.to_csv(runs)
+    found = json.loads(profile(capsys, "--delta", "1e-5,0.1", "--json")[1])
+    assert [each["value"] for each in found] == bdp.audits.profile(table).epsilon_at([1e-5, 0.1]).tolist()
+    assert "mu at least" in profile(capsys)[1]
+    assert profile(capsys, "--delta", "1e-5", "--fail-above", "0.1")[0] == 1
+    assert "separated by commas" in refused(profile(capsys, "--delta", "1e-5;2"))

@@ -465,8 +465,29 @@ call(
     confidence=CONFIDENCE,
     dependence=one_of("any", "independent"),
     method=one_of(*METHODS, optional=True),
-    at_least=besides(whole(1, 1), bad=(3,)),
+    at_least=whole(1, 2),
 )
+SOME_SCORES = Values(
+    ([0.1, 0.2], np.array([0.5, math.inf]), (1, 2, 3)),
+    ([], [math.nan], ["a"], "a", [[1.0]], 3.0, [1j], [[1], [2, 3]], THING, {}),
+)
+call(
+    "bayes_dp.audits.profile",
+    audits.profile,
+    {"without": [0.1, 0.3], "with_": [0.2, 0.5]},
+    without=SOME_SCORES,
+    with_=besides(SOME_SCORES, bad=(None,)),
+    confidence=CONFIDENCE,
+    band=one_of("equal", "dkw"),
+)
+PROFILE = audits.profile([0.1, 0.3], [0.2, 0.5])
+for _name, _argument, _values in (
+    ("epsilon_at", "delta", numbers(0, 1, "[]", 0.1)),
+    ("delta_at", "epsilon", numbers(0, math.inf, "[)", 1.0)),
+    ("threshold_at", "delta", DELTA_TO_ONE),
+    ("bound", "delta", DELTA_TO_ONE),
+):
+    call(f"bayes_dp.audits.profile.Profile.{_name}", getattr(PROFILE, _name), {_argument: 0.1}, **{_argument: _values})
 call(
     "bayes_dp.audits.joint_beta",
     audits.joint_beta,

@@ -240,6 +240,14 @@ class TestStudy(SavedContract):
         return replace(self.made(), audit=HOSTILE, complete=False)
 
 
+class TestProfile(SavedContract):
+    def made(self):
+        return audits.profile([-math.inf, 0.0, 0.5], [0.2, 1.0, math.inf])
+
+    def hostile(self):
+        return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,))
+
+
 class TestRecords(SavedContract):
     def made(self):
         return bdp.records(bdp.estimate(COUNTS, 1e-2, family="laplace"), 1.0)

@@ -28,7 +28,7 @@ from bayes_dp import __version__
 from bayes_dp.attacks.outputs import Output, Questions, asked, log_odds, rows
 from bayes_dp.attacks.score_matrix import ScoreMatrix
 from bayes_dp.checks import InputError, is_one_of, seed_of, show, whole_number
-from bayes_dp.data.files import remove_temporary, write_bytes_atomically, write_text_if_new
+from bayes_dp.data.files import printable, remove_temporary, write_bytes_atomically, write_text_if_new
 from bayes_dp.data.json_text import read_json
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.support.progress import bar, check_shown
@@ -55,7 +55,8 @@ def shadow(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> ScoreMatrix:
-    """Train models on examples chosen by fair coins, and ask each about all examples.
+    """Train models on examples chosen by fair coins, and ask each about all examples: model r is trained with example i
+    if C_ri = 1, where P[C_ri = 1] = ½, independently; the matrix has C and the log-odds φ_ri, both (M, m).
 
     Parameters
     ----------
@@ -163,10 +164,10 @@ class _Kept:
             remove_temporary(self.path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise InputError(f"checkpoint {str(self.path)!r:.200} cannot be used: {reason}") from error
+            raise InputError(f"checkpoint {printable(self.path)} cannot be used: {reason}") from error
         if read_json(record)[1] != stated:
             raise InputError(
-                f"checkpoint {str(self.path)!r:.200} is of other examples, or of another fit, output or seed; delete"
+                f"checkpoint {printable(self.path)} is of other examples, or of another fit, output or seed; delete"
                 " it, or give another folder"
             )
 

@@ -1,9 +1,8 @@
 """What an attack on one model sees of a matrix of scores, and running sums over its reference models.
 
 A reference counts for an example by whether it was trained with it ("in") or without ("out"); where neither is known,
-it does not count. Sums run over the references one by one, so that they need memory for one row, whatever their number:
-
-    mean ← mean + (x − mean)/n,   S ← S + (x − mean before)(x − mean after)   (Welford 1962).
+it does not count. Sums run over the references one by one, so that they need memory for a few rows, whatever their
+number: first those of x, for the means, then those of (x − mean)².
 
 Where all references of an example are on one side, the mean of the other side is that of the side that there is, moved
 by the difference of both sides: its mean over the examples that have both, or where none has, that of all runs.
@@ -23,6 +22,8 @@ from bayes_dp.support.arrays import Bools, Floats, Ints
 __all__ = ["Means", "Moments", "Side", "View", "both_sides", "or_mean", "pooled_variance"]
 
 Side = Literal["in", "out", "any"]
+
+_LOWEST = -1e300  # below every score
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,44 +84,35 @@ class View:
 
     def moments(self, side: Side) -> Moments:
         """Of the statistic, of the references on one side."""
-        n = self.member.shape[1]
-        count, mean, squares = np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n)
+        count, mean = self._mean(self.statistic, side)
+        squares = np.zeros(len(count))
         for r in self.references:
-            here = self.counted(r, side)
-            count += here
-            change = np.where(here, self.statistic[r] - mean, 0.0)
-            mean += change / np.maximum(count, 1)
-            squares += change * np.where(here, self.statistic[r] - mean, 0.0)
+            deviation = (self._row(self.statistic, r) - mean) * self.counted(r, side)
+            squares += deviation * deviation
         return Moments(count, mean, squares)
 
     def mean_log_likelihood(self, side: Side) -> tuple[Ints, Floats]:
         """How many references there are on a side, and the mean of their log p, 0 where there are none; (n,)."""
-        n = self.member.shape[1]
-        count, total = np.zeros(n, dtype=np.int64), np.zeros(n)
-        for r in self.references:
-            here = self.counted(r, side)
-            count += here
-            total += np.where(here, self.log_likelihood[r], 0.0)
-        return count, total / np.maximum(count, 1)
+        return self._mean(self.log_likelihood, side)
 
     def log_mean_likelihoods(self, *sides: Side) -> list[tuple[Ints, Floats]]:
         """Of sides without a common reference: how many references, and the log of the mean of their p, 0 where there
         are none; (n,) each."""
         n = self.member.shape[1]
         counts = [np.zeros(n, dtype=np.int64) for _ in sides]
-        highest, totals = ([np.full(n, start) for _ in sides] for start in (-np.inf, 0.0))
+        highest, totals = ([np.full(n, start) for _ in sides] for start in (_LOWEST, 0.0))
         for r in self.references:
+            row = self._row(self.log_likelihood, r)
             for side, count, high in zip(sides, counts, highest, strict=True):
                 here = self.counted(r, side)
                 count += here
-                np.maximum(high, self.log_likelihood[r], out=high, where=here)
+                np.maximum(high, row * here + _LOWEST * ~here, out=high)
         for r in self.references:
-            shift, masks = np.zeros(n), [self.counted(r, side) for side in sides]
-            for here, high in zip(masks, highest, strict=True):
-                np.copyto(shift, high, where=here)
-            p = np.exp(self.log_likelihood[r] - shift)
+            masks = [self.counted(r, side) for side in sides]
+            shift = sum(high * here for high, here in zip(highest, masks, strict=True))
+            p = np.exp((self._row(self.log_likelihood, r) - shift) * np.logical_or.reduce(masks))
             for here, total in zip(masks, totals, strict=True):
-                np.add(total, p, out=total, where=here)
+                total += p * here
         return [
             (count, np.where(count > 0, high + np.log(total / np.maximum(count, 1)), 0.0))
             for count, high, total in zip(counts, highest, totals, strict=True)
@@ -133,6 +125,21 @@ class View:
         p = self.population_log_likelihood
         everybody = np.zeros(p.shape, dtype=np.int8)
         return replace(self, log_likelihood=p, member=everybody).log_mean_likelihoods("out")[0][1]
+
+    def _mean(self, values: Floats, side: Side) -> tuple[Ints, Floats]:
+        n = self.member.shape[1]
+        count, total = np.zeros(n, dtype=np.int64), np.zeros(n)
+        for r in self.references:
+            here = self.counted(r, side)
+            count += here
+            total += self._row(values, r) * here
+        return count, total / np.maximum(count, 1)
+
+    def _row(self, values: Floats, reference: int) -> Floats:
+        """The values of a reference, (n,), and 0 where they are missing: a product with 0 is many times as fast as a
+        choice by a mask."""
+        known = self.member[reference] >= 0
+        return values[reference] if known.all() else np.where(known, values[reference], 0.0)
 
     def counted(self, reference: int, side: Side) -> Bools:
         """For which examples a reference counts on a side, (n,)."""

@@ -36,6 +36,8 @@ NODES, WEIGHTS = 0.5 + 0.5 * _X, 0.5 * _W
 # Values at the nodes -> Legendre coefficients of the interpolant.
 _NORMS = np.append(np.arange(ORDER - 1) + 0.5, 0.5 * (ORDER - 1))
 TO_COEFFICIENTS = (legendre.legvander(_X, ORDER - 1) * _W[:, None]).T * _NORMS[:, None]
+_INTEGRAL = 1.0 / (2 * np.arange(1, ORDER) + 1)
+_NEWTON = 12  # steps after which a bracket is only halved
 DROP = 30.0  # nats below the largest value at which the density is left out
 INTERPOLANT = 3e-4  # share of the total by which an interpolant may be off
 MAX_CELLS = 8000
@@ -74,23 +76,39 @@ class Piecewise:
 
     def _below(self, panel: Ints, x: Floats) -> Floats:
         """∫ of the panel's series from -1 to x, in units of the panel's length."""
+        return self._below_and_density(panel, x)[0]
+
+    def _below_and_density(self, panel: Ints, x: Floats) -> tuple[Floats, Floats]:
+        """`_below` and the series itself."""
         vander = legendre.legvander(x, ORDER).reshape(*np.shape(x), ORDER + 1)
-        n = np.arange(1, ORDER)
-        higher = (vander[..., 2:] - vander[..., :-2]) / (2 * n + 1)  # ∫ P_n = (P_{n+1} - P_{n-1}) / (2n+1)
         series = self.coefficients[panel]
-        return np.asarray(0.5 * (series[..., 0] * (x + 1) + (series[..., 1:] * higher).sum(axis=-1)))
+        integrals = (vander[..., 2:] - vander[..., :-2]) * _INTEGRAL  # ∫ P_n = (P_{n+1} - P_{n-1}) / (2n+1)
+        below = 0.5 * (series[..., 0] * (x + 1) + (series[..., 1:] * integrals).sum(axis=-1))
+        return below, (series * vander[..., :-1]).sum(axis=-1)
 
     def quantile(self, probability: Floats) -> Floats:
-        """Inverse of `cdf` by bisection in the panel that holds the probability."""
+        """Inverse of `cdf` in the panel that holds the probability: by Newton's method within a bracket.
+
+        Where its steps lead out of the bracket, or do not arrive, the bracket is halved.
+        """
         p = np.asarray(probability, float)
         panel = np.clip(np.searchsorted(self.cumulative, p, side="right") - 1, 0, len(self.coefficients) - 1)
-        low, high = -np.ones_like(p), np.ones_like(p)
-        length = self.edges[panel + 1] - self.edges[panel]
-        for _ in range(50):
-            x = 0.5 * (low + high)
-            short = self.cumulative[panel] + self._below(panel, x) * length < p
-            low, high = np.where(short, x, low), np.where(short, high, x)
-        return np.asarray(self.edges[panel] + length * 0.5 * (low + 1.0))
+        first, length = self.cumulative[panel], self.edges[panel + 1] - self.edges[panel]
+        mass = self.cumulative[panel + 1] - first
+        low, high = np.where(p < first + mass, -1.0, 1.0), np.where(p > first, 1.0, -1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = np.where(low < high, np.clip(2 * (p - first) / mass - 1, low, high), low)
+            for step in range(_NEWTON + 50):
+                below, density = self._below_and_density(panel, x)
+                excess = first + below * length - p
+                low, high = np.where(excess < 0, x, low), np.where(excess < 0, high, x)
+                there = (high - low < 1e-15) | (np.abs(excess) < 4e-16 * np.maximum(p, mass))
+                if there.all():
+                    break
+                middle, newton = 0.5 * (low + high), x - 2 * excess / (density * length)
+                inside = (newton > low) & (newton < high) & (step < _NEWTON)
+                x = np.where(there, x, np.where(inside, newton, middle))
+        return np.asarray(self.edges[panel] + length * 0.5 * (x + 1.0))
 
     def nodes(self) -> tuple[Floats, Floats]:
         """Points and probability weights for expectations of smooth functions, flat."""

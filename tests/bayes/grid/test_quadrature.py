@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial import legendre
 from scipy import stats
 
-from bayes_dp.bayes.grid.panels import Piecewise
+from bayes_dp.bayes.grid.panels import ORDER, Piecewise
 from bayes_dp.bayes.grid.quadrature import integrate
 
 
@@ -64,9 +65,22 @@ def test_piecewise_cdf_and_quantile_are_inverse():
     assert isinstance(marginal, Piecewise)
     p = np.linspace(1e-4, 1 - 1e-4, 101)
     np.testing.assert_allclose(marginal.cdf(marginal.quantile(p)), p, atol=1e-12)
+    far = np.array([0.0, 1e-14, 1e-9, 1 - 1e-9, 1 - 1e-14, 1.0])  # where the density is next to none
+    np.testing.assert_allclose(marginal.cdf(marginal.quantile(far)), far, atol=1e-14)
     u, weight = marginal.nodes()
     assert weight.sum() == pytest.approx(1.0, abs=1e-12)
     assert weight @ u == pytest.approx(0.6, abs=1e-6)
     np.testing.assert_allclose(
         marginal.density(np.array([0.6, -1.0, 2.0])), [1 / np.sqrt(2e-3 * np.pi), 0, 0], rtol=1e-3
     )
+
+
+def test_quantiles_where_newton_does_not_arrive():
+    """A density that is zero on a panel, and has a ninefold zero at the end of the next."""
+    edges, x = np.array([0.0, 0.5, 1.0]), legendre.leggauss(ORDER)[0]
+    rise = legendre.legfit(x, ((x + 1) / 2) ** 9, ORDER - 1)
+    flat = np.append(0.0, np.zeros(ORDER - 1))
+    law = Piecewise(edges, np.stack([flat, 20 * rise]), np.array([0.0, 0.0, 1.0]))
+    p = np.array([1e-9, 1e-3, 0.5, 1.0])
+    np.testing.assert_allclose(law.quantile(p), 0.5 + 0.5 * p**0.1, rtol=1e-7)
+    assert law.quantile(np.array([0.0, 1e-30])) == pytest.approx(0.5)

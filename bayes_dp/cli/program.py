@@ -14,6 +14,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="bayes-dp", standalone_mode=False)
+        code = _command(app).main(arguments, prog_name="bayes-dp", standalone_mode=False)
     except _UsageError as error:
         message = error.format_message().rstrip(".").replace("Value error, ", "")
         hint = f"; see {error.ctx.command_path} --help" if error.ctx is not None else ""
@@ -93,6 +94,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     if code == 130:
         typer.echo("bayes-dp: interrupted", err=True)
     return int(code or 0)
+
+
+@cache
+def _command(verbs: typer.Typer) -> Any:
+    """What parses the command line; it takes 20 ms to put together, which a process with many of them does once."""
+    return typer.main.get_command(verbs)
 
 
 def _complain(message: str) -> int:

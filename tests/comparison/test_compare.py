@@ -199,6 +199,36 @@ def test_the_numbers_are_those_of_the_methods():
     assert found.select("zero-run-gaussian")[0].value == gaussian > 0
 
 
+def test_priors_reach_the_posteriors():
+    """Both the free and the Gaussian one; attacks that are all the strongest have no prior of their strength."""
+    priors = {"prior_epsilon": "HalfNormal(0.5)", "prior_strength": "Beta(8, 2)"}
+    found = table("repeated", per_base=False, names=["posterior", "posterior-tight", "posterior-gaussian"], **priors)
+    for name, options in {
+        "posterior": priors,
+        "posterior-tight": {"prior_epsilon": "HalfNormal(0.5)", "strength": "tight"},
+        "posterior-gaussian": priors | {"family": "gaussian"},
+    }.items():
+        row = found.select(name)[0]
+        assert (row.lower, row.upper) == bdp.estimate(REPEATED, 1e-3, **options).interval(0.9), name
+
+
+def test_what_a_posterior_says_against_itself_is_its_reason_and_said_once():
+    post = bdp.estimate(CROSSED, 1e-3)
+    post.warnings = ("The chains disagree on epsilon.",)
+    row = table("cross_fed", names=["katz"], posteriors={"mine": post}).select("mine")[0]
+    assert not row.valid
+    assert row.reason == f"{post.caution} The chains disagree on epsilon."
+    assert not any("disagree" in note for note in row.notes)
+
+
+def test_the_first_posterior_is_judged_with_the_probability_of_the_table():
+    narrow, wide = bdp.estimate(REPEATED, 1e-3, prior_epsilon="HalfNormal(0.5)"), bdp.estimate(REPEATED, 1e-3)
+    given = {"narrow": narrow, "wide": wide}
+    found = compare(REPEATED, 1e-3, 0.99, names=["katz"], posteriors=given, limit=0.01).gate
+    assert found.prob == pytest.approx(0.98)
+    assert found.upper == narrow.interval(found.prob)[1] < wide.interval(found.prob)[1]
+
+
 def test_without_the_bases():
     found = table("repeated", per_base=False)
     assert {row.base for row in found.rows} == {"all"}

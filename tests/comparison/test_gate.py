@@ -1,7 +1,10 @@
 """The gate: passed, failed or inconclusive, and why."""
 
 import json
+import sys
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +12,13 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp import tradeoff
+from bayes_dp.bayes.checks import model_check
+from bayes_dp.comparison import verdict as verdict_module
 from bayes_dp.comparison.gate import valid_bounds
+from bayes_dp.comparison.guessing import guessing
 from bayes_dp.comparison.verdict import Verdict, judge
+
+gate_module = sys.modules["bayes_dp.comparison.gate"]  # the function has the same name
 
 DELTA = 1e-5
 COINS = bdp.ErrorCounts([50, 48, 43, 53, 53], 100, [53, 50, 52, 42, 53], 100)  # drawn at rates of one half
@@ -65,6 +73,25 @@ def test_useless_attacks_do_not_pass(counts):
     assert found.verdict == "inconclusive"
     assert "guessing" in codes(found)
     assert "A positive control" in found.reason
+    assert not any("worse than chance" in note for note in found.notes)
+
+
+def test_many_bases_share_the_level_of_the_tests_of_guessing():
+    """A p-value of .03 tells one base from guessing, and none of three."""
+    one = bdp.ErrorCounts([40], 100, [44], 100)
+    assert 0.05 / 3 < guessing(one)[0][0] < 0.05
+    assert "guessing" not in codes(bdp.gate(one, DELTA, 20.0))
+    assert "guessing" in codes(bdp.gate(bdp.ErrorCounts([40, 50, 50], 100, [44, 50, 50], 100), DELTA, 20.0))
+    weak = bdp.ErrorCounts([42], 100, [44], 100)
+    assert 0.05 < guessing(weak)[0][0] < 0.1
+    assert "guessing" in codes(bdp.gate(weak, DELTA, 20.0))
+
+
+def test_cross_fed_runs_have_no_exact_test_of_guessing():
+    counts = bdp.ErrorCounts([10, 12], 100, [12, 10], 100, design="cross_fed")
+    found = bdp.gate(counts, DELTA, 60.0)
+    assert "guessing" in codes(found)
+    assert "for cross-fed runs there is no exact test" in found.reason
 
 
 @pytest.mark.slow
@@ -102,12 +129,26 @@ def test_a_control_that_leaks_more_than_the_limit():
     assert any("10000 runs a base and the counts have 200" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("side", [-1e-6, 1e-6])
+@pytest.mark.parametrize(("runs", "unlike"), [(200, False), (201, True), (50, False), (49, True)])
+def test_a_control_of_twice_as_many_runs_is_like_the_counts(runs, unlike):
+    found = bdp.gate(COINS, DELTA, 1.0, control=bdp.ErrorCounts([0], runs, [0], runs))
+    assert any(f"{2 * runs} runs a base and the counts have 200" in note for note in found.notes) == unlike
+
+
+def test_a_control_on_one_model_has_the_bound_of_guesses():
+    counts = bdp.ErrorCounts([50], 100, [50], 100, design="one_run", examples=200)
+    control = bdp.ErrorCounts([0], 100, [0], 100, design="one_run", examples=200)
+    found = bdp.gate(counts, DELTA, 3.0, control=control)
+    bound = bdp.audits.one_run(control, DELTA).value
+    assert any(f"lower bound {bound:.4g} with confidence 95% (one_run)" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("side", [-1e-6, 0.0, 1e-6])
 def test_the_controls_bound_is_at_the_same_delta_and_confidence(side):
     bound = bdp.audits.clopper_pearson(LEAKS, 0.01, confidence=0.975).value
     assert bound < bdp.audits.clopper_pearson(LEAKS, DELTA, confidence=0.975).value - 1e-3
     found = bdp.gate(COINS, 0.01, bound + side, prob=0.95, control=LEAKS)
-    assert ("control" in codes(found)) == (side > 0)
+    assert ("control" in codes(found)) == (side >= 0)
 
 
 def test_the_bases_of_a_control_share_the_error_probability():
@@ -185,10 +226,11 @@ def test_the_chance_to_be_above_the_limit_is_the_posterior_s():
 
 def test_gaussian_noise_would_mean_more():
     counts = bdp.ErrorCounts([100, 95, 108, 99, 102], 1000, [700, 652, 611, 730, 685], 1000)
-    end, gaussian = bdp.estimate(counts, DELTA).interval()[1], bdp.estimate(counts, DELTA).gaussian()[1]
+    end = bdp.estimate(counts, DELTA).interval()[1]
+    gaussian = bdp.compare_families(counts, DELTA).posteriors["gaussian"].interval()[1]
     assert end < 2.5 < gaussian
     assert codes(bdp.gate(counts, DELTA, 2.5)) == {"gaussian"}
-    assert bdp.gate(counts, DELTA, gaussian + 0.01).verdict == "passed"
+    assert bdp.gate(counts, DELTA, gaussian).verdict == "passed"  # an end at the limit is not above it
     assert bdp.gate(counts, DELTA, gaussian - 0.01).verdict == "inconclusive"
 
 
@@ -262,10 +304,44 @@ def test_a_check_that_was_made_before_is_taken():
     post = bdp.estimate(COINS, DELTA)
     checked = bdp.check(post)
     assert checked.p_value == min(1.0, 3 * min(checked.dispersion_p, checked.rank_p, checked.shape_p))
-    rejected = type(checked)(**{**vars(checked), "rank_p": 0.003})
-    for given, expected in ((checked, set()), (rejected, {"model"})):
+    rejected, doubtful = (type(checked)(**{**vars(checked), "rank_p": p}) for p in (0.003, 0.0035))
+    for given, expected in ((checked, set()), (rejected, {"model"}), (doubtful, set())):
         found = judge(post, COINS, 5.0, bounds={}, control=LEAKS, checked=given)
         assert codes(found) - {"interval"} == expected
+
+
+def test_the_likeliest_family_that_fits_is_named(monkeypatch):
+    """Of those that the evidence leaves open, other than the layer of (ε, δ)."""
+    p_values = {"approx": 1.0, "gaussian": 0.5, "laplace": 0.9, "pure": 0.001}
+    found = SimpleNamespace(
+        log_evidence={"approx": 0.0, "gaussian": -2.0, "laplace": -3.0, "pure": -1.0},
+        within=lambda nats: {name: name for name in p_values} if nats == 5 else {},
+    )
+    monkeypatch.setattr(model_check, "check", lambda name, seed: SimpleNamespace(p_value=p_values[name]))
+    assert verdict_module._of_this_shape(found, 0) == "gaussian"
+    p_values["gaussian"] = p_values["laplace"] = 0.009
+    assert verdict_module._of_this_shape(found, 0) == ""
+    assert verdict_module._of_this_shape(None, 0) == ""
+
+
+def test_the_seed_is_that_of_all_draws_and_a_wrong_control_is_refused_before_them(monkeypatch):
+    seeds = []
+
+    def recorded(function):
+        def run(*args, seed, **others):
+            seeds.append(seed)
+            return function(*args, seed=seed, **others)
+
+        return run
+
+    monkeypatch.setattr(gate_module, "estimate", recorded(bdp.estimate))
+    monkeypatch.setattr(model_check, "check", recorded(bdp.check))
+    with pytest.raises(bdp.InputError, match="the very counts"):
+        bdp.gate(COINS, DELTA, 5.0, control=COINS)
+    assert seeds == []
+    bdp.gate(COINS, DELTA, 5.0, seed=7)
+    assert set(seeds) == {7}
+    assert len(seeds) == 2
 
 
 def test_a_valid_bound_above_the_limit():
@@ -417,6 +493,15 @@ def test_a_family_that_the_counts_speak_against_does_not_count():
     assert bdp.estimate(counts, DELTA).gaussian()[1] > 2.2
     assert "gaussian" not in codes(found)
     assert any("the counts speak against it (its log evidence is" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("nats", "left"), [(4.9, {"gaussian"}), (5.1, set())])
+def test_families_within_five_nats_are_left_open(nats, left):
+    post, found = bdp.estimate(COINS, DELTA), bdp.compare_families(COINS, DELTA)
+    found = replace(found, log_evidence={"approx": 0.0, "gaussian": -nats, "laplace": -1000.0})
+    limit = post.interval()[1] + 1e-3
+    assert found.posteriors["gaussian"].interval()[1] > limit
+    assert {doubt.code for doubt in verdict_module._of_families(post, found, limit, 0.9, [])} == left
 
 
 def test_any_family_that_is_left_open_counts():

@@ -99,9 +99,42 @@ def test_the_result():
     assert "a region of confidence 0.975, whose size comes from 39 draws" in text
     assert "0.025 is the audit's and 0.025 the region's" in text
     assert "Propensities were learned by logistic regression" in text
-    assert "The propensities are exact" not in text
+    assert "nearer to 1/2" in plain.summary()  # which the region makes up for
+    assert "nearer to 1/2" not in text
+    assert "The propensities are exact" not in bootstrap(PI, SCORE, **FEW, propensity="exact").summary()
     assert json.loads(json.dumps(found.to_dict()))["details"]["bootstrap_ratios"] == details["bootstrap_ratios"]
     assert found.epsilon_at(1e-4).value == bootstrap(PI, SCORE, 1e-4, **FEW, seed=5).value
+
+
+def test_propensities_are_taken_as_far_from_one_half_as_they_are():
+    x, member, _, score = audited(strength=3.0)
+    pi = fit(x, member)
+    design = linear(pi.origin).audited
+    chance = expit(design @ firth(design, member))
+    assert chance.max() > 0.95
+    plain = zero_run(call_members(GuessTable(score, member, chance), 150), confidence=0.975)
+    assert bootstrap(pi, score, **FEW).details["without_bootstrap"] == pytest.approx(plain.value, rel=1e-9)
+
+
+def test_an_adversary_may_be_unaware():
+    found = {aware: bootstrap(PI, SCORE, **FEW, aware=aware).details["without_bootstrap"] for aware in (True, False)}
+    plain = zero_run(call_members(ranked_by(PI), 150, aware=False), confidence=0.975)
+    assert found[False] == pytest.approx(plain.value, rel=1e-9)
+    assert found[True] != pytest.approx(plain.value, rel=1e-3)
+
+
+def test_the_number_that_a_pilot_took_is_judged_on_the_other_examples(monkeypatch):
+    monkeypatch.setattr(bootstrap_module, "_draws", lambda *given: np.full(39, 1e-9))
+    calls = call_members(ranked_by(PI), Split([40, 90, 180], 0.4, seed=2))
+    found = bootstrap(PI, SCORE, replicates=39, choice=Split([40, 90, 180], 0.4, seed=2))
+    row = calls.made.tolist().index(found.details["made"])
+    alone = zero_run(calls.only(row), confidence=0.975)
+    assert found.value == pytest.approx(alone.value, rel=0.03)
+
+
+def test_what_could_not_be_kept_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(bootstrap_module.Checkpoint, "save", lambda kept, done: setattr(kept, "problem", "Disk full."))
+    assert bootstrap(PI, SCORE, **FEW, checkpoint=tmp_path / "bootstrap.json").warnings == ("Disk full.",)
 
 
 def test_the_error_may_be_split_otherwise():

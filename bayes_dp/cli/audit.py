@@ -326,6 +326,8 @@ def combine(
 ) -> int:
     """Bound ε from below by the error counts of all bases together, by a rule for combining tests.
 
+    Each base is judged by the test that bayes-dp compare calls joint-exact.
+
     FILE is as for bayes-dp estimate.
     """
     counts = read_counts(file, design, examples)

@@ -326,7 +326,7 @@ def combine(
 ) -> int:
     """Bound ε from below by the error counts of all bases together, by a rule for combining tests.
 
-    Each base is judged by the test that bayes-dp compare calls joint-exact.
+    The test of each base is the one called joint-exact elsewhere.
 
     FILE is as for bayes-dp estimate.
     """

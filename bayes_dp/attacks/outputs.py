@@ -23,7 +23,7 @@ from bayes_dp.checks import InputError, show
 from bayes_dp.data.log_odds import odds_of_logits, odds_of_probabilities
 from bayes_dp.support.arrays import Floats, Indices
 
-__all__ = ["Output", "Questions", "asked", "log_odds", "rows"]
+__all__ = ["Output", "Questions", "asked", "is_model", "log_odds", "rows"]
 
 Output = Literal["logits", "probabilities"]
 Questions = list[tuple[Any, NDArray[Any]]]  # examples and their classes
@@ -91,6 +91,11 @@ def log_odds(model: Any, x: Any, y: NDArray[Any], batch_size: int, output: Outpu
                 phi = (odds_of_probabilities if kind == "probabilities" else odds_of_logits)(found, own)
                 parts.append(np.where(known, phi, odds_of_probabilities(np.zeros(1), None)))
     return np.concatenate(parts)
+
+
+def is_model(value: Any) -> bool:
+    """Whether a value is one model. Some can be iterated over, such as pipelines, forests and PyTorch's Sequential."""
+    return callable(value) or hasattr(value, "predict_proba") or hasattr(value, "decision_function")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, get_args
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.attacks.matrix_counts import counts_of_examples, counts_of_models, tables
-from bayes_dp.attacks.outputs import Output, asked, log_odds
+from bayes_dp.attacks.outputs import Output, asked, is_model, log_odds
 from bayes_dp.attacks.references.registry import attack as attack_named
 from bayes_dp.attacks.references.registry import default
 from bayes_dp.attacks.references.view import View
@@ -34,7 +34,7 @@ from bayes_dp.data.log_odds import log_likelihood
 from bayes_dp.data.loss_table import LossTable
 from bayes_dp.data.npz import npz_arrays
 from bayes_dp.data.parsing import frame_table
-from bayes_dp.data.score_arrays import ROWS, Signs, checked_fields, fields_of_rows, memberships_of, wanted_keys
+from bayes_dp.data.score_arrays import FIELDS, ROWS, Signs, checked_fields, fields_of_rows, memberships_of, wanted_keys
 from bayes_dp.support.arrays import Floats, Indices
 from bayes_dp.support.once import once
 from bayes_dp.support.progress import bar, check_shown
@@ -60,7 +60,8 @@ class ScoreMatrix(Immutable):
 
     `member`, (M, m), is True or 1 where the model was trained with the example, False or 0 where it was not, and −1 or
     NaN where that is not known, or the model was not asked: there, and only there, a statistic may be missing (NaN). It
-    is left out of everything. How many models were trained with an example may differ from example to example.
+    is left out of everything. How many models were trained with an example may differ from example to example. If
+    `member` is of one model, (m,), the axis of the models is left out of all arrays.
 
     `population` has the same statistic of z examples that no model was trained on, (M, z) or (M, z, k) with
     `population_labels`. `gradient_norm`, (M, m), is for the attack of this name; `features`, (m, d), and
@@ -113,7 +114,7 @@ class ScoreMatrix(Immutable):
     @classmethod
     def from_models(
         cls,
-        models: Iterable[Any],
+        models: Any,
         x: Any,
         y: ArrayLike,
         member: ArrayLike,
@@ -123,7 +124,8 @@ class ScoreMatrix(Immutable):
         batch_size: int = 4096,
         progress: bool | None = None,
     ) -> ScoreMatrix:
-        """From trained models, asked about examples x of the classes y, whose memberships (M, m) are known.
+        """From trained models, asked about examples x of the classes y, whose memberships (M, m) are known; or from one
+        model, with memberships (m,).
 
         A model is a classifier of scikit-learn, a PyTorch module, or any function of examples, such as one of JAX or
         Flax. What the last two give are "logits" (n, k), or what `output` says; of two classes (n,) will do, and y
@@ -140,7 +142,7 @@ class ScoreMatrix(Immutable):
         >>> bdp.ScoreMatrix.from_models(models, x, y, member)
         ScoreMatrix: 5 models, 40 examples with 0 to 4 of them trained on each
         """
-        known = memberships_of(member, "member")
+        known = np.atleast_2d(memberships_of(member, "member"))
         count, examples = known.shape
         questions = asked(x, y, population)
         if (n := len(questions[0][1])) != examples:
@@ -150,7 +152,7 @@ class ScoreMatrix(Immutable):
             raise InputError(f'output must be "logits" or "probabilities", not {show(output):.80}')
         check_shown(progress)
         try:
-            given = iter(models)
+            given = iter([models] if is_model(models) else models)
         except TypeError:
             raise InputError(f"models must be a list of models or a generator, not {show(models):.80}") from None
         found = [np.empty((count, len(labels))) for _, labels in questions]
@@ -308,6 +310,53 @@ class ScoreMatrix(Immutable):
             population_features=self.population_features,
             gradient_norm=None if self.gradient_norm is None else self.gradient_norm[:, chosen],
         )
+
+    def concat(self, *others: ScoreMatrix) -> ScoreMatrix:
+        """These models followed by those of `others`, which have the same examples, and population if there is one.
+
+        Where only some have norms of gradients, those of the others are missing. Features are those of the first one.
+
+        >>> rng = np.random.default_rng(0)
+        >>> member, phi = rng.random((9, 100)) < 0.5, rng.normal(size=(9, 100))
+        >>> mine = bdp.ScoreMatrix(member[0], log_odds=phi[0])
+        >>> references = bdp.ScoreMatrix(member[1:], log_odds=phi[1:])
+        >>> mine.concat(references).attack("rmia", target=0)
+        GuessTable: 100 examples, 44 members
+        """
+        parts = (self, *others)
+        for k, part in enumerate(parts):
+            self._must_go_with(part, f"matrix {k}")
+        fields = {name: getattr(self, name) for name in FIELDS}
+        for name in ("statistic", "member", "population"):
+            if fields[name] is not None:
+                fields[name] = np.concatenate([getattr(part, name) for part in parts])
+        if any(part.gradient_norm is not None for part in parts):
+            norms = [np.full(p.member.shape, np.nan) if p.gradient_norm is None else p.gradient_norm for p in parts]
+            fields["gradient_norm"] = np.concatenate(norms)
+        if self.model is not None:
+            fields["model"] = tuple(label for part in parts for label in part.model or ())
+        return self._new(fields)
+
+    def _must_go_with(self, other: Any, name: str) -> None:
+        """Refuse what cannot be concatenated with this matrix, 0."""
+        if not isinstance(other, ScoreMatrix):
+            raise InputError(f"{name} must be a ScoreMatrix, not {type(other).__name__}")
+        here, there = self.member.shape[1], other.member.shape[1]
+        if here != there:
+            raise InputError(f"{name} must have the {here} examples of matrix 0, not {there}")
+        if self.example != other.example:
+            raise InputError(f"{name} must have the example labels of matrix 0, in the same order")
+        if self.is_log_odds != other.is_log_odds:
+            kinds = {True: "log-odds", False: "scores"}
+            raise InputError(
+                f"{name} must hold {kinds[self.is_log_odds]}, as matrix 0 does, not {kinds[other.is_log_odds]}"
+            )
+        sizes = [0 if each.population is None else each.population.shape[1] for each in (self, other)]
+        if sizes[0] != sizes[1]:
+            here, there = (f"{z} example{'s' * (z > 1)}" if z else "none" for z in sizes)
+            raise InputError(f"{name} must have the population of matrix 0, {here}, not {there}")
+        if (self.model is None) != (other.model is None):
+            raise InputError(f"{name} must have model labels if matrix 0 does, and only then")
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with one row for each model and example whose membership is known."""

@@ -89,8 +89,9 @@ def checked_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise InputError(f"{where}one of {listed} must be given, not {' and '.join(kinds) or 'none'}")
     kind = kinds[0]
     member = memberships_of(given["member"], f"{where}member")
+    one, member = member.ndim == 1, np.atleast_2d(member)
     models, examples = member.shape
-    values = _array(f"{where}{kind}", given[kind], (2, 3) if kind in ("logits", "probabilities") else (2,))
+    values = _array(f"{where}{kind}", given[kind], (2, 3) if kind in ("logits", "probabilities") else (2,), one)
     if values.shape[:2] != member.shape:
         raise InputError(
             f"{where}{kind} must have a row for each of the {models} models of member and a column for each of its"
@@ -106,7 +107,7 @@ def checked_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     }
     if "population" in given:
         name = f"{where}population"
-        others = _array(name, given["population"], (values.ndim,))
+        others = _array(name, given["population"], (values.ndim,), one)
         if len(others) != models or others.shape[2:] != values.shape[2:]:
             raise InputError(f"{name} must hold {kind} of the {models} models, not the shape {others.shape}")
         theirs = None
@@ -119,7 +120,7 @@ def checked_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
         fields["population"] = _statistic(name, others, kind, theirs, None)
     if "population_labels" in given and ("population" not in given or own is None):
         raise InputError(f"{where}population_labels must be given with population and labels only")
-    fields["gradient_norm"] = _norms(given, member, where)
+    fields["gradient_norm"] = _norms(given, member, where, one)
     fields |= _features(given, examples, fields["population"], where)
     for name, n, row in (("example", examples, "example"), ("model", models, "model")):
         table = Table({name: given[name]} if name in given else {}, {name: f"{where}{name}"})
@@ -168,8 +169,9 @@ def fields_of_rows(table: Table) -> dict[str, Any]:
     return checked_fields(given, "")
 
 
-def _array(name: str, value: Any, dimensions: tuple[int, ...]) -> NDArray[Any]:
-    """An array of numbers, without an empty axis; masked elements become NaN."""
+def _array(name: str, value: Any, dimensions: tuple[int, ...], one: bool = False) -> NDArray[Any]:
+    """An array of numbers, without an empty axis; masked elements become NaN. That of `one` model is given without the
+    axis of the models, which is added."""
     try:
         array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     except Exception:  # a ragged list, or a value of any class, which may raise anything
@@ -178,21 +180,22 @@ def _array(name: str, value: Any, dimensions: tuple[int, ...]) -> NDArray[Any]:
         raise InputError(f"{name} must be an array of numbers, not {show(value):.80}")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
-    if array.ndim not in dimensions or not array.size:
-        wanted = " or ".join({1: "(m,)", 2: "(M, m)", 3: "(M, m, k)"}[each] for each in dimensions)
+    if array.ndim + one not in dimensions or not array.size:
+        shapes = {1: "(m,)", 2: "(m,)" if one else "(M, m)", 3: "(m, k)" if one else "(M, m, k)"}
+        wanted = " or ".join(shapes[each] for each in dimensions) + (", as member is of one model," if one else "")
         raise InputError(f"{name} must be of the shape {wanted} with nothing empty, not {array.shape}")
-    return array
+    return array[None] if one else array
 
 
 def memberships_of(value: Any, name: str) -> Signs:
-    """1, 0 and −1, (M, m)."""
+    """1, 0 and −1, (M, m), or of one model (m,)."""
     try:
         array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
         if array.dtype.kind == "O":  # truth values beside None, or of pandas
-            array = np.array([[np.nan if cell is None else float(cell) for cell in row] for row in array])
+            array = np.array([np.nan if cell is None else float(cell) for cell in array.flat]).reshape(array.shape)
     except Exception:  # a ragged list, or cells of any class, which may raise anything
         array = np.array(None)
-    if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.size:
+    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2) or not array.size:
         raise InputError(
             f"{name} must have a row for each model and a column for each example, at least one of both, of True and"
             f" False (or 1 and 0, and −1 or NaN where it is not known), not {show(value):.80}"
@@ -203,10 +206,10 @@ def memberships_of(value: Any, name: str) -> Signs:
         return array.astype(np.int8)
     unknown = np.isnan(array) | (array == -1)
     if (bad := ~unknown & (array != 0) & (array != 1)).any():
-        r, i = _place(bad)
+        place = _place(bad)
         raise InputError(
-            f"{name}[{r}, {i}] must be 1 (model {r} was trained with example {i}), 0 (it was not), or −1 or NaN (not"
-            f" known), not {show(array[r, i])}"
+            f"{name}[{', '.join(map(str, place))}] must be 1 (the model was trained with example {place[-1]}), 0 (it"
+            f" was not), or −1 or NaN (not known), not {show(array[place])}"
         )
     return np.where(unknown, -1, array).astype(np.int8)
 
@@ -271,12 +274,12 @@ def _good(cells: Floats, kind: str) -> NDArray[np.bool_]:
     return found
 
 
-def _norms(given: Mapping[str, Any], member: Signs, where: str) -> Floats | None:
+def _norms(given: Mapping[str, Any], member: Signs, where: str, one: bool) -> Floats | None:
     """Norms of gradients, (M, m); those of a whole model may be missing, and where the membership is not known."""
     if "gradient_norm" not in given:
         return None
     name = f"{where}gradient_norm"
-    norms = _array(name, given["gradient_norm"], (2,)).astype(np.float64)
+    norms = _array(name, given["gradient_norm"], (2,), one).astype(np.float64)
     if norms.shape != member.shape:
         raise InputError(f"{name} must have the shape of member, {member.shape}, not {norms.shape}")
     bad = ~_good(norms, "losses") & (member >= 0) & ~np.isnan(norms).all(axis=1, keepdims=True)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy import sparse, special
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -76,6 +77,16 @@ def test_two_classes():
     np.testing.assert_allclose(odds(column, y=codes.astype(float)), expected, rtol=1e-12)
     one_p = [lambda x, m=m: m.predict_proba(x)[:, 1] for m in models]
     np.testing.assert_allclose(odds(one_p, y=codes, output="probabilities"), expected, rtol=1e-7)
+
+
+def test_one_model():
+    """By itself, with memberships of one axis; a pipeline and a forest could be iterated over."""
+    expected = odds(MODELS)[:1]
+    for model in (MODELS[0], [MODELS[0]], logits(MODELS[0]), make_pipeline(MODELS[0])):
+        found = ScoreMatrix.from_models(model, X, Y, MEMBER[0])
+        np.testing.assert_allclose(found.statistic, expected, rtol=1e-9)
+    forest = RandomForestClassifier(3, random_state=0).fit(X, Y)
+    assert len(ScoreMatrix.from_models(forest, X, Y, MEMBER[0])) == 1
 
 
 def test_margins():
@@ -200,6 +211,7 @@ REFUSED = [
     ({"models": [3, 4]}, "models[0] must have predict_proba or decision_function, be a PyTorch module, or"),
     ({"models": MODELS[:1]}, "models must be as many as the rows of member, 2, not 1"),
     ({"models": MODELS * 2}, "models must be as many as the rows of member, 2, not more"),
+    ({"models": MODELS[0]}, "models must be as many as the rows of member, 2, not 1"),
     ({"models": 3}, "models must be a list of models or a generator, not 3"),
     ({"models": [LogisticRegression()] * 2}, "models[0] must be a fitted classifier with classes_"),
     (

@@ -73,6 +73,61 @@ def test_log_odds_against_many_digits(gap: float):
     np.testing.assert_allclose(log_likelihood(given.statistic[0]), float(likelihood), rtol=1e-12)
 
 
+def test_one_model():
+    """The axis of the models may be left out of everything."""
+    given = {"gradient_norm": np.ones(3), "population_labels": [0, 1]}
+    one = ScoreMatrix(MEMBER[0], logits=LOGITS[0], labels=LABELS, population=LOGITS[0, :2], **given)
+    two = made(logits=LOGITS, labels=LABELS)
+    assert one.member.shape == one.statistic.shape == one.gradient_norm.shape == (1, 3)
+    np.testing.assert_array_equal(one.statistic, two.statistic[:1])
+    assert one.population.shape == (1, 2)
+    assert ScoreMatrix([True, False], losses=[0.1, 0.2]) == ScoreMatrix([[1, 0]], losses=[[0.1, 0.2]])
+    np.testing.assert_allclose(ScoreMatrix([True, False], losses=[0.1, 0.2]).attack().score, [-0.1, -0.2])
+
+
+def test_models_are_put_together():
+    """Those of one matrix and then those of others; what only some have of gradients is missing for the others."""
+    member, phi = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]]), RNG.normal(size=(3, 3))
+    population, names = RNG.normal(size=(3, 4)), ["a", "b", "c"]
+    whole = ScoreMatrix(member, log_odds=phi, population=population, example=names, model=["x", "y", "z"])
+    parts = [
+        ScoreMatrix(member[rows], log_odds=phi[rows], population=population[rows], example=names, model=list(labels))
+        for rows, labels in (([0], "x"), ([1, 2], "yz"))
+    ]
+    assert parts[0].concat(parts[1]) == whole
+    assert whole.concat() == whole
+    norms = ScoreMatrix(member, log_odds=phi, gradient_norm=np.ones((3, 3)))
+    both = norms.concat(ScoreMatrix(member, log_odds=phi))
+    np.testing.assert_array_equal(both.gradient_norm[:, 0], [1, 1, 1, np.nan, np.nan, np.nan])
+    assert len(both.attack("gradient-norm", 2)) == 3
+    assert "needs gradient_norm" in refusal(both.attack, "gradient-norm", 3)
+    assert both.attack("rmia", 0, [4, 5]) == ScoreMatrix(member[[0, 1, 2]], log_odds=phi).attack("rmia", 0, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (3, "matrix 1 must be a ScoreMatrix, not int"),
+        (ScoreMatrix([[1, 0]], losses=[[1, 2]]), "matrix 1 must have the 3 examples of matrix 0, not 2"),
+        (ScoreMatrix([[1, 0, 1]], scores=[[1, 2, 3]]), "matrix 1 must hold log-odds, as matrix 0 does, not scores"),
+        (
+            ScoreMatrix([[1, 0, 1]], losses=[[1, 2, 3]], example=["a", "b", "c"]),
+            "matrix 1 must have the example labels",
+        ),
+        (
+            ScoreMatrix([[1, 0, 1]], losses=[[1, 2, 3]], model=["a"]),
+            "matrix 1 must have model labels if matrix 0",
+        ),
+        (
+            ScoreMatrix([[1, 0, 1]], losses=[[1, 2, 3]], population=[[1.0]]),
+            "matrix 1 must have the population of matrix 0, none, not 1 example",
+        ),
+    ],
+)
+def test_what_is_not_put_together(other: Any, message: str):
+    assert refusal(SMALL.concat, other).startswith(message)
+
+
 def test_what_rounds_to_certainty_stays_finite():
     for form in ({"losses": np.array([[0.0, 1e100, 1e-300]] * 2)}, {"probabilities": np.array([[1.0, 0.0, 0.5]] * 2)}):
         given = made(**form).statistic[0]
@@ -190,9 +245,14 @@ REFUSED = [
     ({"losses": LOSSES, "example": ["a"]}, "example must hold 3 labels, one per example, not 1"),
     (
         {"member": [[1, 0, 1], [0, 1, 2]], "losses": LOSSES},
-        "member[1, 2] must be 1 (model 1 was trained with",
+        "member[1, 2] must be 1 (the model was trained with example 2)",
     ),
-    ({"member": [1, 0, 1], "losses": LOSSES}, "member must have a row for each model and a column for each example"),
+    (
+        {"member": [1, 0, 1], "losses": LOSSES},
+        "losses must be of the shape (m,), as member is of one model",
+    ),
+    ({"member": [1, 0, 3], "losses": LOSSES[0]}, "member[2] must be 1 (the model was trained with example 2), 0"),
+    ({"member": [MEMBER], "losses": LOSSES}, "member must have a row for each model and a column for each example"),
 ]
 
 

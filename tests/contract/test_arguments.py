@@ -1372,6 +1372,7 @@ ELSEWHERE = {  # arguments of whatever is called, which another test has
     "bayes_dp.ErrorCounts.from_confusion": {"others"},
     "bayes_dp.ErrorCounts.concat": {"others"},
     "bayes_dp.ScoreMatrix.attack": {"settings"},
+    "bayes_dp.ScoreMatrix.concat": {"others"},
     "bayes_dp.ScoreMatrix.model_counts": {"settings"},
 }
 

@@ -7,6 +7,7 @@ which is a column of a paper. `error_curves` needs two axes, and takes and retur
 import inspect
 
 from bayes_dp.plots.attack_curves import error_curves as error_curves
+from bayes_dp.plots.attained import levels as levels
 from bayes_dp.plots.calibration import sbc_ranks as sbc_ranks
 from bayes_dp.plots.chains import autocorrelation as autocorrelation
 from bayes_dp.plots.chains import ess as ess

@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayes_dp.checks import InputError, one_number
-from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, shortened
+from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, label, shortened
 from bayes_dp.support.text import digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayes_dp.bayes.compare_families import FamilyComparison
+    from bayes_dp.bayes.levels.curves_average import CurvesAverage
 
 __all__ = ["families"]
 
 
-def families(found: FamilyComparison, ax: Axes | None = None, prob: float = 0.9) -> Axes:
+def families(found: FamilyComparison | CurvesAverage, ax: Axes | None = None, prob: float = 0.9) -> Axes:
     """A bar for each family: its weight. Beside it, by how many nats its evidence is below the best, and its ε.
 
-    The bars are grey where the counts do not tell which family is right.
+    `found` is a comparison of families by counts, or an average of `estimate_curves`, of scores. The bars are grey
+    where these do not tell which family is right.
 
     >>> ax = bdp.plots.families(bdp.compare_families(bdp.ErrorCounts(10, 100, 20, 100), 1e-3))
     >>> ax.get_title()
@@ -28,11 +30,18 @@ def families(found: FamilyComparison, ax: Axes | None = None, prob: float = 0.9)
     '-0.2 nats, ε 1.842 to 5.586'
     """
     from bayes_dp.bayes.compare_families import FamilyComparison
+    from bayes_dp.bayes.levels.curves_average import CurvesAverage
 
+    data = "counts"
+    if isinstance(found, CurvesAverage):
+        data = "scores"
+        found = FamilyComparison(found.posteriors, {name: post.log_evidence for name, post in found.posteriors.items()})
     if not isinstance(found, FamilyComparison):
         raise InputError(
-            f"found must be a FamilyComparison, as bayes_dp.compare_families gives it, not {type(found).__name__}"
+            "found must be a FamilyComparison, as bayes_dp.compare_families gives it, or an average of"
+            f" bayes_dp.estimate_curves, not {type(found).__name__}"
         )
+    symbol = label(next(iter(found.posteriors.values())).parameter)
     rows = found.rows(one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True))
     ax = axes_of(ax, height=0.9 + 0.45 * len(rows))
     best = max(row["log_evidence"] for row in rows)
@@ -40,11 +49,12 @@ def families(found: FamilyComparison, ax: Axes | None = None, prob: float = 0.9)
         colour = BLUE if found.told and row["log_evidence"] == best else GREY
         ax.barh(place, row["weight"], height=0.3, color=colour, linewidth=0)
         below = row["log_evidence"] - best
-        words = f"{'best' if below == 0 else f'{below:.1f} nats'}, ε {digits(row['low'])} to {digits(row['high'])}"
+        ends = f"{symbol} {digits(row['low'])} to {digits(row['high'])}"
+        words = f"{'best' if below == 0 else f'{below:.1f} nats'}, {ends}"
         ax.text(0.01, place - 0.22, words, fontsize="x-small", ha="left", va="bottom")
     ax.set_yticks(range(len(rows)), [shortened(row["family"]) for row in rows])
     ax.set_xlim(0, 1)
     ax.set_ylim(len(rows) - 0.6, -0.85)
     said = f"favour {shortened(found.best)}" if found.told else "do not tell which family"
-    dressed(ax, "weight", "", f"the counts {said}")
+    dressed(ax, "weight", "", f"the {data} {said}")
     return ax

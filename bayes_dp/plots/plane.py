@@ -5,7 +5,7 @@ Figures 1 and 3 of Yildirim et al. (2025) are of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +26,12 @@ from bayes_dp.plots.style import (
     family_of,
     known,
     label,
+    orders_of,
     posterior_of,
     shortened,
 )
 from bayes_dp.region import corner
-from bayes_dp.support.arrays import Floats
+from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.tradeoff import approx_dp
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ def roc_plane(
     Parameters
     ----------
     attacks : counts, whose rates are dots with exact (Clopper-Pearson) intervals of the confidence `prob`; or a curve
-        of counts, or losses, whose rates are lines, one for each base: those of the losses at all thresholds.
-    post : a posterior of ε, or of a family: its lower boundary is shaded, the darker the more probable, with a line at
-        the median.
+        of counts, or losses, whose rates are lines, one for each base: those of the losses at all thresholds. Those of
+        the scores of a posterior of curves are drawn by default.
+    post : a posterior of ε, of a family, or of curves: its lower boundary is shaded, the darker the more probable, with
+        a line at the median.
     epsilon, delta, strength : of a layer R_s(ε, δ), which is filled; δ may be left out if `post` has it.
 
     >>> ax = bdp.plots.roc_plane(bdp.ErrorCounts(10, 100, 20, 100), epsilon=1.0, delta=0.0, strength=0.5)
@@ -97,6 +99,8 @@ def roc_plane(
         _rates(ax, attacks, prob)
     elif isinstance(attacks, LossTable):
         _at_all_thresholds(ax, attacks)
+    elif attacks is None and post is not None and (orders := orders_of(post)) is not None:
+        _at_all_ranks(ax, orders.labels)
     elif attacks is not None:
         x, y = attacks.false_positives / attacks.negatives, attacks.false_negatives / attacks.positives
         lines = ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6)
@@ -117,8 +121,9 @@ def tradeoff(
     """The trade-off function under the posterior: its median, and the band of the probability `prob`.
 
     It is that of (ε, δ)-DP or, if the posterior is of a family, of its member. f falls with ε, or with the family's
-    parameter, at every α, so the band is that between the ends of its interval. `others` are trade-off functions to
-    compare with, by the names to show.
+    parameter, at every α, so the band is that between the ends of its interval. For an average of `estimate_curves` the
+    median and the band are those at each α by itself. `others` are trade-off functions to compare with, by the names to
+    show.
 
     >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
     >>> ax = bdp.plots.tradeoff(post, others={"Gaussian, μ = 2": bdp.tradeoff.Gaussian(2.0)})
@@ -130,7 +135,7 @@ def tradeoff(
     alpha = _alphas()
     curves = _curves(others, alpha)
     ax = axes_of(ax)
-    ends = [_of_post(post, p, alpha) for p in ((1 - prob) / 2, 0.5, (1 + prob) / 2)]
+    ends = _of_post(post, ((1 - prob) / 2, 0.5, (1 + prob) / 2), alpha)
     ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
     words = f"median, {_middle(post)}"
     ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=words)
@@ -185,32 +190,38 @@ def _layer(ax: Axes, epsilon: float, delta: float, strength: float) -> None:
 def _boundaries(ax: Axes, post: Posterior) -> None:
     """Nested bands between the lower boundaries at quantiles of the posterior."""
     words = f"boundary, posterior bands {SHADES[-1]:.0%} to {SHADES[0]:.0%}"
-    for probability in SHADES:
-        low, high = (_boundary(post, p) for p in ((1 - probability) / 2, (1 + probability) / 2))
+    tails = [(1 - probability) / 2 for probability in SHADES]
+    *ends, middle = _boundary(post, [*tails, *(1 - tail for tail in tails), 0.5])
+    for low, high in zip(ends[: len(tails)], ends[len(tails) :], strict=True):
         outline = np.concatenate([low, high[::-1]])
         ax.fill(*outline.T, color="black", alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
         words = "_"  # once in the legend
     words = f"boundary at the median, {_middle(post)}"
-    ax.plot(*_boundary(post, 0.5).T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
+    ax.plot(*middle.T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
 
 
-def _boundary(post: Posterior, probability: float) -> Floats:
-    """The lower boundary at a quantile of the posterior, as points (k, 2)."""
-    if family_of(post):
+def _boundary(post: Posterior, probability: Sequence[float]) -> list[Floats]:
+    """The lower boundary at quantiles of the posterior, as points (k, 2)."""
+    if family_of(post) or _averaged(post):
         alpha = _alphas()
-        return np.stack([alpha, _of_post(post, probability, alpha)], axis=1)
-    return _lower(*_privacy(post, float(post.quantile(probability))))
+        return [np.stack([alpha, beta], axis=1) for beta in _of_post(post, probability, alpha)]
+    return [_lower(*_privacy(post, float(value))) for value in post.quantile(probability)]
 
 
-def _of_post(post: Posterior, probability: float, alpha: Floats) -> Floats:
-    """f(α) at a quantile of the posterior."""
+def _of_post(post: Posterior, probability: Sequence[float], alpha: Floats) -> list[Floats]:
+    """f(α) at quantiles of the posterior; f falls as it becomes less private."""
+    if _averaged(post):
+        averaged: Any = post
+        return list(averaged.curve_quantiles(alpha, [1.0 - p for p in probability]))
     if family := family_of(post):
-        return family(alpha, np.array(post.quantile(probability, family.parameter)))
-    return approx_dp(alpha, *_privacy(post, float(post.quantile(probability))))
+        return [family(alpha, value) for value in post.quantile(probability, family.parameter)]
+    return [approx_dp(alpha, *_privacy(post, float(value))) for value in post.quantile(probability)]
 
 
 def _middle(post: Posterior) -> str:
     """The median in words, of the parameter that the curve has."""
+    if _averaged(post):
+        return "at each α"
     family = family_of(post)
     name = family.parameter if family else post.parameter
     return f"{label(name)} = {float(post.quantile(0.5, name)):.3g}"
@@ -220,14 +231,20 @@ def _given(post: Posterior) -> str:
     """Whose curve it is."""
     if family := family_of(post):
         return f"({shortened(family.name)})"
+    if _averaged(post):
+        return "(average of families)"
     return f"given {known(post)}"
+
+
+def _averaged(post: Posterior) -> bool:
+    from bayes_dp.bayes.levels.average import AveragePosterior
+
+    return isinstance(post, AveragePosterior)
 
 
 def _with_curve(post: Any) -> None:
     """Refuse what is no posterior, or has no one curve."""
-    from bayes_dp.bayes.levels.average import AveragePosterior
-
-    if isinstance(posterior_of(post), AveragePosterior):
+    if _averaged(posterior_of(post)) and orders_of(post) is None:
         raise InputError("post averages families, which have curves of their own: give one of its `posteriors`")
 
 
@@ -251,6 +268,17 @@ def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
         label=f"observed rates, {prob * 100:g}%",
         zorder=3,
     )
+
+
+def _at_all_ranks(ax: Axes, orders: Sequence[Ints]) -> None:
+    """The rates of every base by the order of its labels, 1 for a score with the example, at all thresholds."""
+    words = "one base at all thresholds"
+    for labels in orders:
+        ones = np.append(0, np.cumsum(labels))  # below a threshold that is above so many scores
+        zeros = np.arange(len(ones)) - ones
+        x, y = 1.0 - zeros / zeros[-1], ones / ones[-1]
+        ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6, label=words)
+        words = "_"  # once in the legend
 
 
 def _at_all_thresholds(ax: Axes, losses: LossTable) -> None:

@@ -21,6 +21,7 @@ from bayes_dp.plots.style import (
     explained,
     explained_below,
     family_of,
+    orders_of,
     spread_out,
 )
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
@@ -42,7 +43,8 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
 
     `given` is a posterior of ε or what an audit returns, or a mapping of several from the names to show; each is asked
     by `epsilon_at`. For a posterior by sampling each δ is a run of its own, so that `deltas`, of shape (k,), should be
-    few. Left of the grey line, at 3/N, ε is what a family says: the counts tell nothing of rates as small as that.
+    few. Left of the grey line, at 3/N or, for scores, 1/N₀, ε is what a family says: the data tell nothing of rates as
+    small as that.
 
     >>> ax = bdp.plots.epsilon_delta(bdp.audits.f_dp(bdp.Guesses(1000, 200, 150)), deltas=[1e-5, 1e-3])
     >>> ax.get_ylabel(), ax.lines[0].get_ydata().round(3)
@@ -124,10 +126,15 @@ def _kind(bound: Any) -> str:
 
 
 def _mark_resolved(ax: Axes, named: Mapping[str, Any], deltas: Floats) -> bool:
-    """A line at the smallest rate that the counts of a family's posterior resolve; whether there is one."""
-    of_families: list[Any] = [one for one in named.values() if isinstance(one, Posterior) and family_of(one)]
-    rates = [one.resolved for one in of_families]
-    inside = bool(rates) and bool(deltas[0] < min(rates) < deltas[-1])
+    """A line at the smallest rate that the data of a family's posterior resolve; whether there is one."""
+    posteriors: list[Any] = [one for one in named.values() if isinstance(one, Posterior)]
+    rates = [(one.resolved, "3/N" if orders_of(one) is None else "1/N₀") for one in posteriors if _by_family(one)]
+    least, name = min(rates, default=(0.0, ""))
+    inside = bool(deltas[0] < least < deltas[-1])
     if inside:
-        ax.axvline(min(rates), color=GREY, linewidth=1.0, linestyle=":", label="3/N: further left a family's word")
+        ax.axvline(least, color=GREY, linewidth=1.0, linestyle=":", label=f"{name}: further left a family's word")
     return inside
+
+
+def _by_family(post: Posterior) -> bool:
+    return family_of(post) is not None or orders_of(post) is not None

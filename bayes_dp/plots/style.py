@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayes_dp.bayes.families.base import TradeOffFamily
+    from bayes_dp.bayes.levels.score_orders import ScoreOrders
 
 __all__ = [
     "BLUE",
@@ -33,6 +34,7 @@ __all__ = [
     "known",
     "label",
     "logarithmic",
+    "orders_of",
     "panels_of",
     "posterior_of",
     "shortened",
@@ -73,6 +75,13 @@ def family_of(post: Posterior) -> TradeOffFamily | None:
     from bayes_dp.bayes.levels.posterior import FamilyPosterior
 
     return post.family if isinstance(post, FamilyPosterior) else None
+
+
+def orders_of(post: Posterior) -> ScoreOrders | None:
+    """The order of the scores that the posterior is of; None for one of anything else."""
+    from bayes_dp.bayes.levels.curve_posterior import OfOrders
+
+    return post.question.orders if isinstance(post, OfOrders) else None
 
 
 def axes_of(ax: Any, height: float = 2.6) -> Axes:

@@ -82,6 +82,21 @@ def families() -> None:
     plots.families(bdp.compare_families(COUNTS, DELTA))
 
 
+@cache
+def of_scores() -> Any:
+    rng = np.random.default_rng(0)
+    level = rng.uniform(0.9, 1.8, (8, 1))
+    return bdp.estimate_curves((rng.normal(size=(8, 100)), rng.normal(size=(8, 100)) + level))
+
+
+def curves() -> None:
+    plots.roc_plane(post=of_scores())
+
+
+def levels() -> None:
+    plots.levels(of_scores())
+
+
 def records() -> None:
     plots.records(bdp.records(bdp.estimate(COUNTS, DELTA, family="gaussian"), 1.0))
 
@@ -134,7 +149,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
         family_profile, families, records, error_curves, trace, rank, autocorrelation, ess, sbc_ranks, propensities,
-        widths,
+        widths, curves, levels,
     )
 }  # fmt: skip
 

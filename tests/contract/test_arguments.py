@@ -46,8 +46,10 @@ from tests.contract.argument_calls import (
     Call,
     Later,
     WorkBegunError,
+    average_of_curves,
     call,
     comparison,
+    curves,
     family_posterior,
     learned,
     posterior,
@@ -881,6 +883,7 @@ call(
         ["gaussian"],
         ("laplace", "pure"),
         bad=("approx", bdp.Family, GAUSSIAN, [], ["average"], ["pure", "pure"]),
+        names=("families",),
     ),
     prior=Values(PRIOR.good, (*PRIOR.bad, {"pure": "HalfNormal(1)"}), ("theta",)),
     **BAYES,
@@ -1146,7 +1149,17 @@ call(
     "bayes_dp.plots.families",
     plots.families,
     {"found": Later(families)},
-    found=thing(Later(families), wrong=(COUNTS, None)),
+    found=thing(Later(families), Later(average_of_curves), wrong=(COUNTS, None)),
+    ax=AXES,
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.levels",
+    plots.levels,
+    {"post": Later(family_posterior)},
+    post=thing(
+        Later(family_posterior), Later(curves), Later(average_of_curves), wrong=(COUNTS, Later(posterior), None)
+    ),
     ax=AXES,
     prob=PROB,
 )

@@ -49,5 +49,7 @@ def test_one_family(found, ax):
 
 
 def test_bad_input(ax):
-    with pytest.raises(bdp.InputError, match=r"found must be a FamilyComparison, as bayes_dp.compare_families"):
+    with pytest.raises(
+        bdp.InputError, match=r"found must be a FamilyComparison, as bayes_dp.compare_families gives it, or an average"
+    ):
         plots.families({}, ax)

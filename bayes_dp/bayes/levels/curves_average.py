@@ -60,6 +60,11 @@ class CurvesAverage(OfOrders, AveragePosterior):
         return found
 
     @property
+    def resolved(self) -> float:
+        """The smallest rate that the scores resolve, 1/N0."""
+        return self.heaviest.resolved
+
+    @property
     def check(self) -> dict[str, float]:
         """The p-value of the check of each family."""
         return {name: post.check for name, post in self.posteriors.items()}

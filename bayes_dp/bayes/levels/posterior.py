@@ -173,6 +173,11 @@ class FamilyPosterior(Posterior):
     def _in_short(self, low: str, high: str) -> str:
         return f" in the {self.family.name} family{super()._in_short(low, high)}"
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """The labels of the bases, or their numbers."""
+        return self.counts.base or tuple(str(i) for i in range(len(self.counts)))
+
     # -- views ----------------------------------------------------------------------------------------------------
 
     def _answer(self, question: Any) -> Self:

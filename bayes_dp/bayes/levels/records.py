@@ -246,9 +246,8 @@ def records(
     columns = {name: np.asarray(values)[law.base] for name, values in of_base.items()}
     order = np.lexsort((-columns["median"], -columns["above"]))
     chosen = chosen_of(columns["above"][order], q)
-    names = post.counts.base or tuple(str(i) for i in range(len(post.counts)))
     rows = tuple(
-        Record(names[i], **{name: float(values[i]) for name, values in columns.items()}, chosen=bool(which))
+        Record(post.bases[i], **{name: float(values[i]) for name, values in columns.items()}, chosen=bool(which))
         for i, which in zip(order, chosen, strict=True)
     )
     return Records(

@@ -23,6 +23,7 @@ from bayes_dp.plots.membership import propensities as propensities
 from bayes_dp.plots.plane import roc_plane as roc_plane
 from bayes_dp.plots.plane import tradeoff as tradeoff
 from bayes_dp.plots.planned import widths as widths
+from bayes_dp.plots.predictions import predictive as predictive
 from bayes_dp.plots.profile import epsilon_delta as epsilon_delta
 
 __all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayes_dp.support.arrays import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayes_dp.bayes.levels.posterior import FamilyPosterior
     from bayes_dp.results.posterior import Posterior
 
 __all__ = ["joint", "posterior", "prior_posterior"]
@@ -98,7 +100,7 @@ def _draw_prior(ax: Axes, post: Posterior, name: str, words: str, colour: Any) -
     prior = _prior(post, name)
     if prior is None:
         return
-    mark = f"prior {post.provenance.priors[name]}"
+    mark = f"prior {post.provenance.priors.get(name, name)}"
     for line in ax.get_lines():
         if line.get_gid() == mark:
             words, colour = str(line.get_label()), line.get_color()
@@ -128,7 +130,7 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
     ax = axes_of(ax)
     before = prior.quantile(ends)
     start, end = _span(post, name)
-    start, end = min(start, prior.quantile(0.003)), max(end, prior.quantile(0.97))
+    start, end = min(start, float(prior.quantile(0.003))), max(end, float(prior.quantile(0.97)))
     x, density = _density(post, name, start, end)
     lines = (
         ("posterior", BLUE, "-", density, (after[0], float(post.quantile(0.5, name)), after[1])),
@@ -257,10 +259,27 @@ class _Prior:
         return np.interp(probability, self._cumulative, self._x)
 
 
-def _prior(post: Posterior, name: str) -> _Prior | None:
+class _PriorOfFamily:
+    """The same of a parameter of a family, from the quantiles of its prior, which may have none at 0."""
+
+    def __init__(self, post: FamilyPosterior, name: str) -> None:
+        self.quantile = partial(post.prior_quantile, parameter=name)
+        p = (np.arange(2 * _POINTS) + 0.5) / (2 * _POINTS)
+        x = self.quantile(p)
+        kept = np.append(True, np.diff(x) > 0) & (x > 0)
+        self._x, self._density = x[kept], np.gradient(p[kept], x[kept])
+
+    def density(self, x: Floats) -> Floats:
+        return np.asarray(np.interp(x, self._x, self._density, right=0.0))
+
+
+def _prior(post: Posterior, name: str) -> _Prior | _PriorOfFamily | None:
     """The prior of a parameter, or None where its description cannot be read back."""
     from bayes_dp.bayes import priors
+    from bayes_dp.bayes.levels.posterior import FamilyPosterior
 
+    if isinstance(post, FamilyPosterior):
+        return _PriorOfFamily(post, name)
     try:
         return _Prior(name, priors.parse(post.provenance.priors[name]))
     except (InputError, KeyError):

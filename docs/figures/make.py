@@ -101,6 +101,14 @@ def records() -> None:
     plots.records(bdp.records(bdp.estimate(COUNTS, DELTA, family="gaussian"), 1.0))
 
 
+def predictive() -> None:
+    plots.predictive(bdp.estimate(COUNTS, DELTA, family="gaussian"))
+
+
+def family_prior() -> None:
+    plots.prior_posterior(bdp.estimate(COUNTS, DELTA, family="gaussian"))
+
+
 def error_curves() -> None:
     path = Path(os.environ["BAYES_DP_DATA"]) / "mcmc_dp_est_losses.npz"
     curve = measure_fast(bdp.LossTable.from_npz(path, "A1"), np.arange(1, 100) / 100)
@@ -148,8 +156,8 @@ FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
-        family_profile, families, records, error_curves, trace, rank, autocorrelation, ess, sbc_ranks, propensities,
-        widths, curves, levels,
+        family_profile, families, family_prior, records, predictive, error_curves, trace, rank, autocorrelation, ess,
+        sbc_ranks, propensities, widths, curves, levels,
     )
 }  # fmt: skip
 

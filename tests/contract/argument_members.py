@@ -440,6 +440,7 @@ for _name, _base, _arguments in (
             "prior": Values((None,), ("Uniform(0, 1)", 3, THING)),
         },
     ),
+    ("prior_quantile", {"probability": 0.5}, {"probability": numbers(0, 1, "[]", 0.1)} | MU),
     ("band", {"alpha": 0.1}, {"alpha": numbers(0, 1, "[]", 0.1), "prob": PROB}),
     ("gaussian", {}, {"prob": PROB}),
     ("high_end", {}, {"prob": PROB}),
@@ -528,6 +529,7 @@ OF_GUESSES = besides(PARAMETER, "e", bad=("e[a]",))
 call(f"{SHIFTED}.draws", Method(shifted, "draws"), {}, **DRAWS)
 call(f"{SHIFTED}.to_arviz", Method(shifted, "to_arviz"), {}, **DRAWS)
 call(f"{SHIFTED}.pdf", Method(shifted, "pdf"), {"value": 1.0}, **POINTS | {"parameter": OF_GUESSES})
+call(f"{SHIFTED}.notes", Method(shifted, "notes"), {"parameter": "e"}, prob=PROB, parameter=OF_GUESSES)
 call(
     f"{SHIFTED}.zero_run",
     Method(shifted, "zero_run"),

@@ -1146,6 +1146,9 @@ call(
     axes=AXES,
 )
 call(
+    "bayes_dp.plots.predictive", plots.predictive, {"post": Later(posterior)}, post=POST, ax=AXES, prob=PROB, seed=SEED
+)
+call(
     "bayes_dp.plots.families",
     plots.families,
     {"found": Later(families)},

@@ -41,6 +41,7 @@ CALLS = {
         bdp.records(bdp.estimate(COUNTS, 1e-3, family="pure"), 2.5), ax
     ),
     "levels": lambda exact, sampled, ax: plots.levels(bdp.estimate(COUNTS, family="gaussian"), ax),
+    "predictive": lambda exact, sampled, ax: plots.predictive(exact, ax),
     "error_curves": lambda exact, sampled, ax: plots.error_curves(measure_fast(LOSSES, np.arange(1, 50) / 50), ax),
     "trace": lambda exact, sampled, ax: plots.trace(sampled, ax),
     "rank": lambda exact, sampled, ax: plots.rank(sampled, ax),

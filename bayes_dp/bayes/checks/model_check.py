@@ -43,7 +43,7 @@ from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Part, Rows, Sentences, digits
 
-__all__ = ["ModelCheck", "check"]
+__all__ = ["ModelCheck", "check", "new_counts"]
 
 
 _DOUBTFUL = 0.01  # p-value below which a check speaks up
@@ -211,6 +211,21 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
         "pareto_k": pareto_k,
     }
     return ModelCheck(**found, advice=_advice(question, found))
+
+
+def new_counts(posterior: Posterior, size: int = 2000, seed: int = 0) -> tuple[Floats, Floats]:
+    """False positives and false negatives of new bases at the places of the old ones, (size, n) each: what the
+    posterior predicts."""
+    if not isinstance(posterior, Posterior):
+        raise InputError(f"posterior must be one of bayes_dp.estimate, not {type(posterior).__name__}")
+    if posterior.unchecked:
+        raise InputError(posterior.unchecked)
+    question = posterior.question
+    draws = posterior.draws(whole_number("size", size, 2), seed)
+    rng = np.random.default_rng([seed, 3])
+    rates = new_rates(question, draws, _rates(posterior, draws, size, seed, rng), rng)
+    shared = [draws[name] for name in question.likelihood.shared]
+    return question.likelihood.draw(rng, Counts.of(question.counts), *rates, *shared)
 
 
 def _rates(

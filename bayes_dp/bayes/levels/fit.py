@@ -25,11 +25,12 @@ from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.tradeoff import least
 
-__all__ = ["Fit", "Mapped"]
+__all__ = ["Fit", "Mapped", "quantile_of"]
 
 _TIGHT = 1e-12  # the distance of a strength from 1 at which the layer has no width
 _KNOTS = 400  # between which values are interpolated for mean and standard deviation
 _LARGEST = 1e150  # value whose square is a float
+_FINE = 20_000  # places of a prior between which its quantiles are interpolated
 _REACH = 2.0  # times the largest level of a base, or of the prior, up to which levels are tabulated
 
 
@@ -106,9 +107,7 @@ class Fit:
         self.tables = LevelTables(law, min(_REACH * top, family.most, family.farthest))
         self.grid = Grid(axes, self._log_likelihood, ridge=strength == "free")
         self.log_evidence = self.grid.log_evidence
-        self._name, self._coordinate = first.name, first.coordinate
-        u = (np.arange(20_000) + 0.5) / 20_000
-        self._prior = u, np.cumsum(np.exp(first.log_density(u)))
+        self._name, self._coordinate, self._first = first.name, first.coordinate, first
 
     def _log_likelihood(self, x: Floats, strength: Floats) -> Floats:
         theta = np.minimum(self.theta(x), self.family.farthest)
@@ -176,7 +175,18 @@ class Fit:
         """Draws of the level of each distinct base, and of the row that it comes from, given θ and s; (size, bases)."""
         return self.tables.draw(theta, strength, rng)
 
-    def prior_top(self, probability: float = 0.95) -> float:
-        """The quantile of θ's prior."""
-        u, mass = self._prior
-        return float(self.theta(self._coordinate.value(np.interp(probability * mass[-1], mass, u))))
+    def prior_quantile(self, probability: Floats, function: Callable[[Floats], Floats] | None = None) -> Floats:
+        """The quantiles of the prior of θ, or of an increasing function of θ."""
+        theta = self.theta(quantile_of(self._first, probability))
+        return np.asarray(theta if function is None else function(theta))
+
+    def prior_top(self) -> float:
+        """The 95% quantile of θ's prior."""
+        return float(self.prior_quantile(np.array(0.95)))
+
+
+def quantile_of(axis: Axis, probability: Floats) -> Floats:
+    """The quantiles of the prior of an axis."""
+    u = (np.arange(_FINE) + 0.5) / _FINE
+    mass = np.cumsum(np.exp(axis.log_density(u)))
+    return axis.coordinate.value(np.interp(probability * mass[-1], mass, u))

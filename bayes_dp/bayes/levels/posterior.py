@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.choice import family_of
+from bayes_dp.bayes.grid.axis import axis_of
 from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.counts import CountLevels
-from bayes_dp.bayes.levels.fit import Fit
+from bayes_dp.bayes.levels.fit import Fit, quantile_of
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.bayes.question import Question, Strength, ask
@@ -30,7 +31,7 @@ from bayes_dp.results.posterior import Marginal, Posterior, Provenance, check_dr
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["FamilyPosterior", "FamilyQuestion", "finite_delta", "posterior_of_family"]
+__all__ = ["FamilyPosterior", "FamilyQuestion", "finite_delta", "made_of", "posterior_of_family"]
 
 _RESOLVED = 3.0  # runs by which the smallest rate that counts resolve is divided
 _BY_PRIOR = "the upper end is the prior's"
@@ -178,6 +179,21 @@ class FamilyPosterior(Posterior):
         """The labels of the bases, or their numbers."""
         return self.counts.base or tuple(str(i) for i in range(len(self.counts)))
 
+    def prior_quantile(self, probability: ArrayLike, parameter: str | None = None) -> Floats:
+        """The quantiles of what was believed before the counts: of the strength, of the family's parameter, or of ε or
+        δ, of which the prior is that of the parameter, mapped.
+
+        >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3, family="gaussian")
+        >>> post.prior_quantile([0.05, 0.95]).round(2)
+        array([ 0.59, 33.47])
+        """
+        p = numbers("probability", probability, 0.0, 1.0)
+        name = self.parameter if parameter is None else parameter
+        self._marginal(name)
+        if name == "strength":
+            return quantile_of(axis_of(name, self.question.priors[name]), p)
+        return self._fit.prior_quantile(p, None if name == self._own else self._mapping())
+
     # -- views ----------------------------------------------------------------------------------------------------
 
     def _answer(self, question: Any) -> Self:
@@ -290,6 +306,11 @@ class FamilyPosterior(Posterior):
             f"The counts tell nothing of rates below about {self.resolved:.1g}: at a smaller δ, ε is what the"
             f" {self.family.name} family makes of the larger rates, and another family may make a multiple of it."
         )
+
+
+def made_of(post: FamilyPosterior) -> tuple[Fit, CountLevels]:
+    """What a posterior was made of: the fit of θ and s with its tables of levels, and what the counts say of these."""
+    return post._fit, post._law
 
 
 def posterior_of_family(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayes_dp.bayes.levels.marginals import LevelMarginals, above_alone, all_above
-from bayes_dp.bayes.levels.posterior import FamilyPosterior
+from bayes_dp.bayes.levels.posterior import FamilyPosterior, made_of
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.formats import without_format
@@ -230,7 +230,7 @@ def records(
         raise InputError("delta is missing: the posterior has none, and the ε of a record is at a δ")
     at = post.epsilon_at(post.provenance.known["delta"] if delta is None else one_number("delta", delta))
     family, known = post.family, at.provenance.known["delta"]
-    fit, law = post._fit, post._law
+    fit, law = made_of(post)
     found = LevelMarginals.of(fit, law)
     limit = float(
         least(lambda t: family.epsilon_at(t, np.array(known)) > epsilon, np.array(0.0), min(_REACH, family.most))

@@ -320,9 +320,11 @@ class ShiftedPosterior(Posterior):
     def _cautions(self, prob: float) -> tuple[str, ...]:
         return tuple(filter(None, (self.caution, f"{_LEAK} {_BELIEF}", _ZERO, self.high_end(prob))))
 
-    def notes(self, parameter: str, prob: float = 0.9) -> tuple[str, ...]:
+    def notes(self, parameter: str | None = None, prob: float = 0.9) -> tuple[str, ...]:
         """What has to be known to read an interval of ε, or of e, where it stands among others: sentences."""
-        own = (_BELIEF, self.high_end(prob)) if parameter == "epsilon" else (_LEAK, _ZERO)
+        self._marginal(parameter)
+        high_end = self.high_end(prob)
+        own = (_LEAK, _ZERO) if parameter in self.leaks else (_BELIEF, high_end)
         right, bound = self.question.right, self._bound(prob)
         said = "There is no zero-run bound on these guesses."
         if bound is not None:

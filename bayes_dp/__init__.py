@@ -33,6 +33,8 @@ _HOMES = {
     "Comparison": "comparison.compare",
     "compare": "comparison.compare",
     "gate": "comparison.gate",
+    "Claim": "claims.claim",
+    "ClaimTest": "claims.result",
     "Verdict": "comparison.verdict",
     "estimate": "bayes.estimate",
     "Family": "bayes.families.custom",
@@ -92,6 +94,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.nuts.model import observe_counts as observe_counts
     from bayes_dp.bayes.nuts.sampler import run_nuts as run_nuts
     from bayes_dp.checks import InputError as InputError
+    from bayes_dp.claims.claim import Claim as Claim
+    from bayes_dp.claims.result import ClaimTest as ClaimTest
     from bayes_dp.comparison.compare import Comparison as Comparison
     from bayes_dp.comparison.compare import compare as compare
     from bayes_dp.comparison.gate import gate as gate

@@ -3,8 +3,8 @@
 A file says what it is: {"format": "bayes-dp/bound/1", …}. So does a result inside of another, such as the verdict of a
 comparison. The name is that of the kind of file, the number that of its version.
 
-    posterior, shifted, families, bound, comparison, verdict, plan, study, check, likelihoods, propensity,
-    falsification, records, profile, report                                                        results
+    posterior, shifted, families, bound, comparison, verdict, claim, plan, study, check, likelihoods,
+    propensity, falsification, records, profile, report                                    results
     counts                                                                                 error counts
     checkpoint                                                                             finished draws of a bootstrap
     shadow-models                                                                          scores of trained models

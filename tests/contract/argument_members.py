@@ -76,7 +76,7 @@ INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.data.propensity_source.PropensitySource",
     "bayes_dp.results.posterior.Marginal",
     "bayes_dp.data.roc.RocCurve.of",
-    "bayes_dp.tradeoff.TradeOffFunction",
+    "bayes_dp.tradeoff.functions.TradeOffFunction",
 }
 
 

@@ -26,6 +26,7 @@ import bayes_dp as bdp
 from bayes_dp import attacks, audits, calibrate, datasets, plots, propensity, region, tradeoff
 from bayes_dp.audits.combine import METHODS
 from bayes_dp.checks import InputError
+from bayes_dp.tradeoff.polygon import Polygon
 from tests.contract.argument_calls import (
     CALLS,
     COUNTS,
@@ -959,6 +960,54 @@ call(
     seed=SEED,
 )
 
+SIGMA = Values(
+    (1.1, 0.5, np.float64(1.1), 1e9), (0, -1.0, 1e-9, 0.01, math.inf, math.nan, True, "1.1", None, [1.1], THING)
+)
+TRAINING = {"noise_multiplier": 1.1, "sampling_rate": 0.01, "steps": 10}
+call("bayes_dp.Claim", bdp.Claim, {"epsilon": 1.0}, epsilon=number(0, math.inf, "[)", 1.0), delta=DELTA)
+call(
+    "bayes_dp.Claim.gaussian",
+    bdp.Claim.gaussian,
+    {"mu": 1.0},
+    mu=number(0, math.inf, "[)", 1.0),
+    delta=besides(DELTA, None),
+)
+call(
+    "bayes_dp.Claim.dp_sgd",
+    bdp.Claim.dp_sgd,
+    TRAINING,
+    noise_multiplier=SIGMA,
+    sampling_rate=number(0, 1, "(]", 0.01),
+    steps=whole(1),
+    delta=besides(DELTA, None),
+)
+call(
+    "bayes_dp.Claim.accounted",
+    bdp.Claim.accounted,
+    {"mechanism": "an event"},  # those of dp_accounting are in tests/claims/test_accountant.py
+    mechanism=thing(wrong=(None, GAUSSIAN)),
+    delta=Values((), ()),
+)
+POLYGON = Polygon(np.array([0.0, 0.1]), np.array([0.01, 0.3]))
+call("bayes_dp.tradeoff.polygon.Polygon.inverse", POLYGON.inverse, {}, y=numbers(0, 1))
+call("bayes_dp.tradeoff.polygon.Polygon.delta_at", POLYGON.delta_at, {}, epsilon=numbers(0, math.inf, "[)", 1.0))
+call("bayes_dp.tradeoff.polygon.Polygon.epsilon_at", POLYGON.epsilon_at, {}, delta=numbers(0, 1))
+CLAIM = bdp.Claim(1.0, 1e-5)
+call("bayes_dp.Claim.epsilon_at", CLAIM.epsilon_at, {}, delta=DELTA_TO_ONE)
+call("bayes_dp.Claim.statement", CLAIM.statement, {}, delta=besides(DELTA_TO_ONE, None))
+call(
+    "bayes_dp.Claim.test",
+    CLAIM.test,
+    {"evidence": SCORES},
+    evidence=thing(
+        *(COUNTS, ONE_RUN, GUESSES, SCORES, Later(posterior), audits.katz(COUNTS, 0.1)), wrong=(None, LOSSES, MEMBER)
+    ),
+    confidence=CONFIDENCE,
+    choice=CHOICE,
+    sides=SIDES,
+    seed=SEED,
+)
+
 
 def traced(model: Any) -> Any:
     """The model, run once with a seed."""
@@ -1309,7 +1358,7 @@ for _name, _parameters in (("ApproxDP", ("epsilon", "delta")), ("Gaussian", ("mu
         ("epsilon_at", "delta"),
     ):
         call(
-            f"bayes_dp.tradeoff.{_name}.{_method}",
+            f"bayes_dp.tradeoff.functions.{_name}.{_method}",
             getattr(_class(0.5), _method),
             {_argument: 0.3},
             **{_argument: POSITIVE if _argument == "epsilon" else FRACTION},
@@ -1326,7 +1375,7 @@ call(
 for _method, _argument in (("inverse", "y"), ("delta_at", "epsilon"), ("epsilon_at", "delta")):
     _range = POSITIVE if _argument == "epsilon" else FRACTION
     call(
-        f"bayes_dp.tradeoff.TradeOff.{_method}",
+        f"bayes_dp.tradeoff.functions.TradeOff.{_method}",
         getattr(tradeoff.TradeOff(lambda alpha: 1 - alpha), _method),
         {_argument: 0.3},
         **{_argument: Values((0.3, 0, [0.3]), _range.bad)},
@@ -1363,6 +1412,7 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "CredibleInterval",
     "Estimate",
     "ModelCheck",
+    "ClaimTest",
     "LikelihoodComparison",
     "FamilyComparison",
     "ConvergenceWarning",

@@ -22,7 +22,7 @@ FLOORS = (
     ("datasets", "results"),
     ("attacks",),
     ("audits",),
-    ("propensity",),
+    ("claims", "propensity"),
     ("bayes",),
     ("comparison",),
     ("calibrate", "planning"),

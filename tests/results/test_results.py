@@ -248,6 +248,16 @@ class TestProfile(SavedContract):
         return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,))
 
 
+class TestClaimTest(SavedContract):
+    def made(self):
+        return bdp.Claim.dp_sgd(1.1, 0.01, 10, 1e-5).test(COUNTS)
+
+    def hostile(self):
+        found = bdp.Claim(1.0).test(posterior())
+        row = replace(found.rows[0], method=HOSTILE, valid=False, reason=HOSTILE, value=math.inf)
+        return replace(found, claim=HOSTILE, rows=(row,), assumptions=(HOSTILE,), outcome="not tested")
+
+
 class TestRecords(SavedContract):
     def made(self):
         return bdp.records(bdp.estimate(COUNTS, 1e-2, family="laplace"), 1.0)

@@ -1,0 +1,260 @@
+"""How evidence is held against a claim: which test decides, and what else is told beside it.
+
+What decides is chosen by the kind of the evidence, and not by what it says, so that a true claim is refuted with a
+chance of at most p = 1 − confidence:
+
+    error counts     the joint test of `audits/rate_tests.py`; with more than 20 000 runs, Clopper and Pearson's. Of n
+                     bases the smallest p-value counts n times
+    guesses          the exact worst case for (ε, δ)-DP, the recursion of f-DP for other claims. Of k numbers of guesses
+                     the smallest p-value counts k times
+    a lower bound    refutes if it is above the claim's ε at its own δ, or above μ of Gaussian DP
+    a posterior      gives P(ε > claim), and refutes nothing
+
+E-values refute from 1/p on. Of several bases their mean is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayes_dp.attacks.scores import NumberOfGuesses, Sides
+from bayes_dp.audits.base import caution
+from bayes_dp.audits.choice import choose
+from bayes_dp.audits.f_dp import p_value as f_dp_p_value
+from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, guessing_settings
+from bayes_dp.audits.memberships import under_coins
+from bayes_dp.audits.one_run import binomial_tail, exact_p_value
+from bayes_dp.audits.rate_tests import MOST_RUNS, clopper_pearson_p, joint_p, mixture_log_e
+from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show
+from bayes_dp.claims.claim import Claim, trade_off_of_dp_sgd
+from bayes_dp.claims.result import ClaimFinding, ClaimTest
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
+from bayes_dp.results.bound import CredibleInterval, LowerBound, joined
+from bayes_dp.results.posterior import Posterior, Provenance
+from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction
+
+__all__ = ["tested"]
+
+_REPEATED = "The runs of each base are independent of each other, and the attack was fixed before they were counted."
+_LARGEST_NOISE = 1e3
+_PRECISION = 1e-3  # of an empirical noise multiplier, relative
+
+
+def tested(
+    claim: Claim, evidence: Any, confidence: float, choice: NumberOfGuesses | int | None, sides: Sides, seed: int
+) -> ClaimTest:
+    """See `Claim.test`."""
+    confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    if not is_one_of(sides, ("both", "members")):
+        raise InputError(f"sides must be 'both' or 'members', not {show(sides)}")
+    seed_of(seed)
+    if isinstance(evidence, GuessTable | Guesses) or (
+        isinstance(evidence, ErrorCounts) and evidence.design == "one_run"
+    ):
+        return _by_guesses(claim, evidence, confidence, choice, sides, seed)
+    if choice is not None or sides != "both" or seed:
+        raise InputError("choice, sides and seed are for a table of scores")
+    match evidence:
+        case ErrorCounts():
+            return _by_counts(claim, evidence, confidence)
+        case LowerBound():
+            return _by_bound(claim, evidence)
+        case CredibleInterval() | Posterior():
+            return _by_posterior(claim, evidence)
+    raise InputError(
+        "evidence must be ErrorCounts, Guesses, a GuessTable, a lower bound or a posterior, not"
+        f" {type(evidence).__name__}"
+    )
+
+
+# Error counts of repeated runs ----------------------------------------------------------------------------------------
+
+
+def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTest:
+    p, invalid, f = 1 - confidence, caution(counts), claim.below
+    columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
+    bases = list(zip(*(map(int, column) for column in columns), strict=True))
+
+    def smallest(test: Callable[..., float]) -> float:
+        return min(1.0, len(bases) * min(test(f, *base) for base in bases))
+
+    tests: dict[str, Callable[..., float]] = {"joint": joint_p, "clopper-pearson": clopper_pearson_p}
+    if max(max(n0, n1) for _, n0, _, n1 in bases) > MOST_RUNS:
+        del tests["joint"]
+    if all(n0 == n1 for _, n0, _, n1 in bases):
+        tests["accuracy"] = _accuracy_p
+    rows = [_test(name, smallest(test), p, invalid) for name, test in tests.items()]
+    log_e = np.array([mixture_log_e(f, *base) for base in bases])
+    with np.errstate(over="ignore"):
+        e_value = float(np.exp(log_e).mean())
+    rows.append(ClaimFinding("mixture", "e-value", e_value, e_value >= 1 / p and not invalid, not invalid, invalid))
+
+    def refuted(other: TradeOffFunction) -> bool:
+        return min(clopper_pearson_p(other, *base) for base in bases) * len(bases) < p
+
+    noise = None if invalid else _noise(claim, refuted)
+    several = (f"The smallest of {len(bases)} p-values counts {len(bases)} times.",) if len(bases) > 1 else ()
+    return _result(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {})
+
+
+def _accuracy_p(f: TradeOffFunction, x: int, n0: int, y: int, n1: int) -> float:
+    """P[Binomial(2N, (1 + advantage)/2) ≥ correct decisions], where Hoeffding's theorem holds; else 1."""
+    right, share = n0 + n1 - x - y, (1 + f.advantage()) / 2
+    if right < (n0 + n1) * share + 1:
+        return 1.0
+    odds = math.log(share / (1 - share))
+    return float(binomial_tail(np.array(float(n0 + n1)), np.array(float(right)), np.array(odds)))
+
+
+# Guesses on one model -------------------------------------------------------------------------------------------------
+
+
+def _by_guesses(
+    claim: Claim,
+    given: GuessTable | Guesses | ErrorCounts,
+    confidence: float,
+    choice: NumberOfGuesses | int | None,
+    sides: Sides,
+    seed: int,
+) -> ClaimTest:
+    made = as_guesses(given, choice, sides, seed)
+    coins, p = under_coins(made), 1 - confidence
+
+    def of(f: TradeOffFunction, test: Callable[..., Any]) -> tuple[float, Any]:
+        found = choose(made, p, lambda m, n, c, level: -np.asarray(test(f, m, n, c)))
+        times = len(made) if made.rule == "bonferroni" else 1
+        return min(1.0, -found.value * times), found
+
+    tests: dict[str, Callable[..., Any]] = {"f-dp": f_dp_p_value}
+    if isinstance(claim.below, ApproxDP):
+        tests = {"one-run-exact": _exact_p} | tests
+    rows, chosen = [], None
+    for name, test in tests.items():
+        value, found = of(claim.below, test)
+        chosen = chosen or found
+        rows.append(_test(name, value, p, joined(coins.invalid, found.invalid)))
+
+    def refuted(other: TradeOffFunction) -> bool:
+        return of(other, f_dp_p_value)[0] < p
+
+    noise = _noise(claim, refuted) if rows[0].valid else None
+    assert chosen is not None
+    sentences = (*ASSUMPTIONS, *coins.assumptions, chosen.assumption)
+    return _result(
+        claim,
+        rows,
+        confidence,
+        noise,
+        sentences,
+        made.digest(),
+        {"rule": made.rule} | guessing_settings(given, sides, seed),
+    )
+
+
+def _exact_p(f: ApproxDP, m: Any, n: Any, c: Any) -> Any:
+    return exact_p_value(m, n, c, f.epsilon, f.delta)
+
+
+# Bounds and posteriors ------------------------------------------------------------------------------------------------
+
+
+def _by_bound(claim: Claim, bound: LowerBound) -> ClaimTest:
+    delta = bound.provenance.known.get("delta")
+    family = str(bound.provenance.settings.get("family", ""))
+    reason, limit = bound.invalid, math.inf
+    if bound.parameter == "mu" and isinstance(claim.below, Gaussian):
+        limit = claim.below.mu
+    elif bound.parameter != "epsilon" or delta is None:
+        reason = reason or f"A bound on {bound.parameter} says nothing of {claim.what}."
+    else:
+        limit = claim.epsilon_at(delta)
+        assumed = family in ("gaussian", "laplace", "custom") or "gaussian" in bound.provenance.method
+        if assumed and not (isinstance(claim.below, Gaussian) and family in ("gaussian", "")):
+            reason = reason or "The bound assumes a family of trade-off functions that is not the claim's."
+    refutes = not reason and bound.value > limit
+    row = ClaimFinding(bound.provenance.method, "bound", bound.value, refutes, not reason, reason)
+    return _result(claim, [row], bound.confidence, None, bound.assumptions, bound.provenance.digest, {}, delta)
+
+
+def _by_posterior(claim: Claim, found: Posterior | CredibleInterval) -> ClaimTest:
+    delta = found.provenance.known.get("delta")
+    if found.parameter != "epsilon" or delta is None:
+        raise InputError(f"a posterior of {found.parameter} is not one of epsilon at a known delta")
+    if isinstance(found, CredibleInterval):
+        raise InputError("a credible interval has no P(epsilon > claim); give the posterior of bdp.estimate")
+    limit = claim.epsilon_at(delta)
+    above = 0.0 if math.isinf(limit) else min(1.0, max(0.0, found.prob_above(limit)))
+    method = f"posterior ({found.provenance.method})"
+    reason = " ".join(filter(None, (found.caution, *found.unreliable)))
+    row = ClaimFinding(method, "posterior", above, False, not reason, reason)
+    return _result(claim, [row], 0.95, None, found.assumptions, found.provenance.digest, {}, delta)
+
+
+# What they share ------------------------------------------------------------------------------------------------------
+
+
+def _test(name: str, p_value: float, p: float, invalid: str) -> ClaimFinding:
+    return ClaimFinding(name, "test", p_value, p_value <= p and not invalid, not invalid, invalid)
+
+
+def _noise(claim: Claim, refuted: Callable[[TradeOffFunction], bool]) -> float | None:
+    """The least noise multiplier that is refuted, to `_PRECISION`; what is refuted is so at all larger ones too."""
+    if claim.training is None:
+        return None
+    sigma, rate, steps = claim.training
+
+    def at(candidate: float) -> bool:
+        return refuted(trade_off_of_dp_sgd(candidate, rate, steps)[0])
+
+    low = high = sigma
+    if at(sigma):
+        while low == high or at(low):
+            high, low = low, low / 2
+            try:
+                trade_off_of_dp_sgd(low, rate, steps)
+            except InputError:  # too little noise to be computed: what is known is enough
+                return high
+    else:
+        while not at(high := 2 * high):
+            if high > _LARGEST_NOISE * sigma:
+                return None
+            low = high
+    while high / low > 1 + _PRECISION:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if at(middle) else (middle, high)
+    return high
+
+
+def _result(
+    claim: Claim,
+    rows: list[ClaimFinding],
+    confidence: float,
+    noise: float | None,
+    assumptions: tuple[str, ...],
+    digest: str,
+    settings: dict[str, Any],
+    delta: float | None = None,
+) -> ClaimTest:
+    """With the first row to decide."""
+    first, delta = rows[0], claim.delta if delta is None else delta
+    epsilon = None if delta is None else claim.epsilon_at(delta)
+    return ClaimTest(
+        claim=claim.statement(delta),
+        outcome=("refuted" if first.refutes else "not refuted") if first.valid else "not tested",
+        method=first.method,
+        p_value=first.value if first.kind == "test" else None,
+        prob_above=first.value if first.kind == "posterior" else None,
+        confidence=confidence,
+        epsilon=None if epsilon is None or math.isinf(epsilon) else epsilon,
+        delta=delta,
+        noise_multiplier=noise,
+        rows=tuple(rows),
+        assumptions=assumptions,
+        provenance=Provenance("claim", digest, {}, {}, {"confidence": confidence, **settings}),
+    )

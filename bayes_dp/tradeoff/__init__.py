@@ -3,6 +3,7 @@
     functions     ApproxDP, Gaussian, Laplace and any of the user's, with one interface
     conversions   <what>_from_<which>
     composition   of several mechanisms
+    meaning       what the best attack can do: true positive rate, Bayes risk, reconstruction
 
 Sources: [DRS] Dong, Roth, Su, "Gaussian Differential Privacy", JRSS B 2022 (numbers of arXiv:1905.02383).
 [BW] Balle, Wang, "Improving the Gaussian Mechanism for Differential Privacy", ICML 2018. [BBG] Balle, Barthe, Gaboardi,
@@ -46,6 +47,7 @@ from bayes_dp.tradeoff.functions import approx_dp_inverse as approx_dp_inverse
 from bayes_dp.tradeoff.functions import float_inverse as float_inverse
 from bayes_dp.tradeoff.functions import gaussian_inverse as gaussian_inverse
 from bayes_dp.tradeoff.functions import laplace_inverse as laplace_inverse
+from bayes_dp.tradeoff.meaning import bayes_risk, largest_tpr, reconstruction
 
 __all__ = [
     "ApproxDP",
@@ -57,6 +59,7 @@ __all__ = [
     "advantage_from_laplace",
     "advantage_from_mu",
     "approx_dp",
+    "bayes_risk",
     "compose_basic",
     "compose_gaussian",
     "compose_optimal",
@@ -67,8 +70,10 @@ __all__ = [
     "epsilon_from_mu",
     "laplace_from_advantage",
     "laplace_from_epsilon",
+    "largest_tpr",
     "log_delta_from_mu",
     "mu_from_advantage",
     "mu_from_epsilon",
+    "reconstruction",
     "require_symmetric",
 ]

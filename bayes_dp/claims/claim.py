@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Self
 
-from bayes_dp.checks import one_number, whole_number
+from bayes_dp.checks import InputError, one_number, show, whole_number
 from bayes_dp.support.text import digits
 from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayes_dp.attacks.scores import NumberOfGuesses, Sides
     from bayes_dp.claims.result import ClaimTest
 
-__all__ = ["Claim"]
+__all__ = ["Claim", "check_claim", "trade_off_of_dp_sgd"]
 
 
 class Claim:
@@ -34,11 +34,13 @@ class Claim:
     def __init__(self, epsilon: float, delta: float = 0.0) -> None:
         f = ApproxDP(epsilon, one_number("delta", delta, 0.0, 1.0, high_open=True))
         self._say("(ε, δ)-DP", f, f, f.delta)
+        self.expression = f"bdp.Claim({f.epsilon!r}, {f.delta!r})"
 
     def _say(self, what: str, below: TradeOffFunction, above: TradeOffFunction, delta: float | None) -> None:
         self.what = what  # the claim in words, without its ε
         self.below, self.above = below, above  # between which f lies
         self.delta = delta  # at which its ε is stated; None for none
+        self.expression = "..."  # of Python, that makes it
         self.training: tuple[float, float, int] | None = None  # noise multiplier, sampling rate and steps of DP-SGD
 
     @classmethod
@@ -58,7 +60,9 @@ class Claim:
         4.377
         """
         f = Gaussian(mu)
-        return cls._of(f"Gaussian DP with μ = {f.mu:.6g}", f, f, delta)
+        claim = cls._of(f"Gaussian DP with μ = {f.mu:.6g}", f, f, delta)
+        claim.expression = f"bdp.Claim.gaussian({f.mu!r}, {claim.delta!r})"
+        return claim
 
     @classmethod
     def dp_sgd(cls, noise_multiplier: float, sampling_rate: float, steps: int, delta: float | None = None) -> Self:
@@ -79,6 +83,7 @@ class Claim:
         what = f"DP-SGD with noise multiplier {sigma:.6g}, sampling rate {rate:.6g} and {count} steps"
         claim = cls._of(what, below, above, delta)
         claim.training = sigma, rate, count
+        claim.expression = f"bdp.Claim.dp_sgd({sigma!r}, {rate!r}, {count!r}, {claim.delta!r})"
         return claim
 
     @classmethod
@@ -153,14 +158,22 @@ class Claim:
         return tested(self, evidence, confidence, choice, sides, seed)
 
 
-def trade_off_of_dp_sgd(sigma: float, rate: float, steps: int) -> tuple[TradeOffFunction, TradeOffFunction]:
+def trade_off_of_dp_sgd(
+    sigma: float, rate: float, steps: int, tolerance: float | None = None
+) -> tuple[TradeOffFunction, TradeOffFunction]:
     """The bounds below and above f; all of the data at each step is plain Gaussian noise."""
     if rate == 1:
         f = Gaussian(math.sqrt(steps) / sigma)
         return f, f
-    from bayes_dp.tradeoff.dp_sgd import dp_sgd
+    from bayes_dp.tradeoff.dp_sgd import TOLERANCE, dp_sgd
 
-    return dp_sgd(sigma, rate, steps)
+    return dp_sgd(sigma, rate, steps, TOLERANCE if tolerance is None else tolerance)
+
+
+def check_claim(claim: Claim | None) -> None:
+    """Refuse what is neither a claim nor None."""
+    if claim is not None and not isinstance(claim, Claim):
+        raise InputError(f"claim must be a Claim, such as bdp.Claim(1.0, 1e-5), not {show(claim)}")
 
 
 def _text(epsilon: float) -> str:

@@ -43,6 +43,17 @@ class ClaimFinding:
     valid: bool
     reason: str = ""  # why it is not valid
 
+    @property
+    def text(self) -> str:
+        """The value, with what it is."""
+        name = {"test": "p = ", "e-value": "e = ", "bound": ">= ", "posterior": "P = "}[self.kind]
+        return f"{name}{digits(self.value)}"
+
+    @property
+    def word(self) -> str:
+        """Whether it refutes the claim."""
+        return ("yes" if self.refutes else "no") if self.valid else "not valid"
+
 
 @dataclass(frozen=True, repr=False)
 class ClaimTest(Saved):
@@ -95,15 +106,22 @@ class ClaimTest(Saved):
             return f"{said}REFUTED with confidence {level} ({by})."
         return f"{said}not refuted at {level} ({by}). That verifies nothing: a better attack may refute it."
 
+    @property
+    def noise(self) -> str:
+        """The empirical noise multiplier, a sentence; empty where there is none."""
+        if self.noise_multiplier is None:
+            return ""
+        by = "f-dp" if any(row.method == "f-dp" for row in self.rows) else "clopper-pearson"
+        return (
+            f"Empirical noise multiplier: below {digits(self.noise_multiplier)} with confidence"
+            f" {100 * self.confidence:g}% ({by}), at the claimed sampling rate and number of steps."
+        )
+
     def _parts(self) -> Iterator[Part]:
         yield Line(self.answer)
         if self.noise_multiplier is not None:
-            by = "f-dp" if any(row.method == "f-dp" for row in self.rows) else "clopper-pearson"
-            yield Line(
-                f"Empirical noise multiplier: below {digits(self.noise_multiplier)} with confidence"
-                f" {100 * self.confidence:g}% ({by}), at the claimed sampling rate and number of steps."
-            )
-        cells = [(row.method, row.kind, _value(row), _word(row), row.reason) for row in self.rows]
+            yield Line(self.noise)
+        cells = [(row.method, row.kind, row.text, row.word, row.reason) for row in self.rows]
         yield Rows(cells, ("method", "kind", "value", "refutes", "note"), "", "llrll")
         yield Sentences("Assumptions", self.assumptions)
 
@@ -123,15 +141,6 @@ class ClaimTest(Saved):
 
 def _infinite(value: float | None) -> float:
     return float("inf") if value is None else value
-
-
-def _value(row: ClaimFinding) -> str:
-    name = {"test": "p = ", "e-value": "e = ", "bound": ">= ", "posterior": "P = "}[row.kind]
-    return f"{name}{digits(row.value)}"
-
-
-def _word(row: ClaimFinding) -> str:
-    return ("yes" if row.refutes else "no") if row.valid else "not valid"
 
 
 _SHARE: Wanted = (lambda value: value is None or is_finite(value, 0.0, 1.0), "a number from 0 to 1, or null")

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
     ChoiceRule,
+    ClaimDpSgd,
+    ClaimEpsilon,
     Confidence,
     Counts,
     Delta,
@@ -37,6 +40,8 @@ from bayes_dp.cli.options import (
 from bayes_dp.cli.program import app, read_counts
 
 if TYPE_CHECKING:
+    from bayes_dp.claims.claim import Claim
+    from bayes_dp.claims.result import ClaimTest
     from bayes_dp.data.guess_table import GuessTable
     from bayes_dp.data.guesses import Guesses
     from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
@@ -188,6 +193,8 @@ def one_run(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     choice: How = None,
     sides: Side = Sides.both,
     method: OfOneRun = OneRunMethod.best,
@@ -203,7 +210,10 @@ def one_run(
 
         return bound(made, delta, confidence=level, method=method.value)
 
-    return report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
+    given = file, guesses, choice, sides, seed, confidence
+    code = report(_audited(*given, run), as_json, fail_above, confidence)
+    return worst(code, tell(_claimed(claim, *given), as_json))
 
 
 @audit.command(
@@ -217,6 +227,8 @@ def f_dp(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     choice: How = None,
     sides: Side = Sides.both,
     tau: Tau = 0.0,
@@ -232,7 +244,10 @@ def f_dp(
 
         return bound(made, delta=delta, family=family.value, tau=tau, confidence=level)
 
-    return report(_audited(file, guesses, choice, sides, seed, confidence, run), as_json, fail_above, confidence)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
+    given = file, guesses, choice, sides, seed, confidence
+    code = report(_audited(*given, run), as_json, fail_above, confidence)
+    return worst(code, tell(_claimed(claim, *given), as_json))
 
 
 @audit.command(
@@ -283,12 +298,15 @@ def intervals(
     examples: Examples = None,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     two_sided: TwoSided = False,
 ) -> int:
     """Bound ε from below by intervals of the error rates of repeated, independent runs, base by base and together.
 
     FILE is as for bayes-dp estimate.
     """
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     counts = read_counts(file, design, examples)
 
     from bayes_dp import audits
@@ -308,7 +326,8 @@ def intervals(
         found = {f"{i} ({label})": run(counts[i], delta, **settings) for i, label in enumerate(labels)}
     if len(counts) == 1 or method is not Interval.joint_beta:
         found["all"] = run(counts, delta, **settings)
-    return report(found, as_json, fail_above)
+    code = report(found, as_json, fail_above)
+    return code if claim is None else worst(code, tell({"all": claim.test(counts, confidence=confidence)}, as_json))
 
 
 @audit.command("combine", cls=Verb, short_help="One bound from the error counts of several bases.")
@@ -399,6 +418,26 @@ def _audited(
     tables = parts(GuessTable.read(file))
     level = share(confidence, len(tables))
     return each(tables, lambda name: run(guess(tables[name], wanted, sides.value, seed), level))
+
+
+def _claimed(
+    claim: Claim | None,
+    file: str,
+    numbers: str | None,
+    choice: ChoiceRule | None,
+    sides: Sides,
+    seed: int,
+    confidence: float,
+) -> dict[str, ClaimTest]:
+    """What the guesses of each base say of a claim, if there is one."""
+    if claim is None:
+        return {}
+    from bayes_dp.data.guess_table import GuessTable
+
+    wanted, tables = chosen(numbers, choice, seed), parts(GuessTable.read(file))
+    settings: dict[str, Any] = {"choice": wanted, "sides": sides.value, "seed": seed}
+    level = share(confidence, len(tables))
+    return {name: claim.test(table, confidence=level, **settings) for name, table in tables.items()}
 
 
 def each(tables: Mapping[str, GuessTable], run: Callable[[str], Finding]) -> dict[str, Finding]:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
     Baseline,
     Chains,
+    ClaimDpSgd,
+    ClaimEpsilon,
     Confidence,
     ControlFile,
     Counts,
@@ -79,6 +82,8 @@ def compare(
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
     likelihood: Likelihoods = None,
@@ -98,6 +103,7 @@ def compare(
     """
     likelihoods = list(dict.fromkeys(likelihood or ()))
     settings = of_sampler(likelihoods, chains=chains, draws=draws, warmup=warmup)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     counts = read_counts(file, design, examples)
     positive = read_control(control, no_control, fail_above, counts, file)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
@@ -115,7 +121,7 @@ def compare(
 
     from bayes_dp.comparison.compare import compare as collect
 
-    priors = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength}
+    priors: dict[str, Any] = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength}
     found = collect(
         counts,
         delta,
@@ -127,14 +133,17 @@ def compare(
         per_base=bases,
         limit=fail_above,
         control=positive,
+        claim=claim,
         **priors,
     )
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
     if as_json and found.gate is not None:
         typer.echo(str(found.gate), err=True)
+    if as_json:
+        tell({"all": found.claim}, as_json)
     if out is not None:
         typer.echo(f"Wrote {', '.join(_save(found, out, safe_cells))}", err=True)
-    return 0 if found.gate is None else found.gate.exit_code
+    return worst(*(each.exit_code for each in (found.gate, found.claim) if each is not None))
 
 
 def _posteriors(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayes_dp.bayes.families.registry import APPROX, AVERAGE, NAMES
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     DEFAULT_FAMILY,
@@ -20,6 +21,8 @@ from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
     Chains,
+    ClaimDpSgd,
+    ClaimEpsilon,
     ControlFile,
     Counts,
     Draws,
@@ -51,6 +54,7 @@ from bayes_dp.cli.program import app, make_folder, png, read_control, read_count
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
+    from bayes_dp.claims.result import ClaimTest
     from bayes_dp.comparison.verdict import Verdict
     from bayes_dp.results.posterior import Posterior
 
@@ -135,6 +139,8 @@ def estimate(
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     family: Family = DEFAULT_FAMILY,
     prior: PriorOfFamily = None,
     strength: Strength = "free",
@@ -164,6 +170,7 @@ def estimate(
     settings = of_sampler([likelihood], sampler, chains=chains, draws=draws, warmup=warmup)
     if form is not None:
         settings |= {"groups": form.value, "spread": spread}
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     counts = read_counts(file, design, examples, groups)
     positive = read_control(control, no_control, fail_above, counts, file)
     if check and form is GroupForm.hierarchical:
@@ -199,11 +206,16 @@ def estimate(
 
         bounds = valid_bounds(counts, delta, prob)
         verdict = judge(post, counts, fail_above, prob, bounds=bounds, control=positive, checked=found, seed=seed)
-    content = json.dumps(_content(post, prob, found, verdict), indent=2)
+    tested = None if claim is None else claim.test(counts)
+    told = None if claim is None or delta is None else claim.test(post)
+    content = json.dumps(_content(post, prob, found, verdict) | _of_claim(tested, told), indent=2)
     _print(post, prob, found, verdict, content if as_json else None)
     if out is not None:  # last, since what cannot be written must not keep the answer from being printed
         typer.echo(f"Wrote {' and '.join(_save(out, content, post, prob, seed))}", err=True)
-    return 0 if verdict is None else verdict.exit_code
+    code = tell({"all": tested}, as_json)
+    if told is not None:
+        typer.echo(told.answer, err=as_json)
+    return worst(code, 0 if verdict is None else verdict.exit_code)
 
 
 @app.command(cls=Verb, short_help="Estimate ε on bundled data and save a figure.")
@@ -283,6 +295,13 @@ def _content(post: Posterior, prob: float, checked: ModelCheck | None, verdict: 
     if verdict is not None:
         content |= {"verdict": verdict.verdict, "reason": verdict.reason, "fail_above": verdict.to_dict()}
     return content
+
+
+def _of_claim(tested: ClaimTest | None, told: ClaimTest | None) -> dict[str, Any]:
+    """What --json prints of a claim: what the counts say, and the posterior."""
+    if tested is None:
+        return {}
+    return {"claim": tested.to_dict(), "prob_claim_is_wrong": None if told is None else told.prob_above}
 
 
 def _print(

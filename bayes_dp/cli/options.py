@@ -27,6 +27,8 @@ __all__ = [
     "Categories",
     "Chains",
     "ChoiceRule",
+    "ClaimDpSgd",
+    "ClaimEpsilon",
     "Confidence",
     "ControlFile",
     "Counts",
@@ -345,6 +347,23 @@ NoControl = Annotated[
     flag(
         "--no-control",
         "With --fail-above: accept attacks that cannot be distinguished from guessing, without a control.",
+        panel=GATE,
+    ),
+]
+ClaimEpsilon = Annotated[
+    float | None,
+    number(
+        "EPS",
+        "Also say whether the data refute that the training is (ε, δ)-differentially private, and exit with 1 if they"
+        " do, with 3 if they cannot test it.",
+        panel=GATE,
+    ),
+]
+ClaimDpSgd = Annotated[
+    str | None,
+    text(
+        "S,Q,T",
+        "The same of DP-SGD with noise multiplier S, sampling rate Q and T steps.",
         panel=GATE,
     ),
 ]

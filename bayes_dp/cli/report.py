@@ -7,10 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from bayes_dp.cli.claims import claim_given, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     DEFAULT_LIKELIHOOD,
     Chains,
+    ClaimDpSgd,
+    ClaimEpsilon,
     ControlFile,
     Counts,
     Delta,
@@ -81,6 +84,8 @@ def report(
     fail_above: Limit = None,
     control: ControlFile = None,
     no_control: NoControl = False,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     scores: ScoresToo = None,
     strength: Strength = "free",
     prior_epsilon: PriorEpsilon = None,
@@ -105,6 +110,7 @@ def report(
         check_writable(out)
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
     settings = of_sampler([likelihood], method, chains=chains, draws=draws, warmup=warmup)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     counts = read_counts(file, design, examples)
     positive = read_control(control, no_control, fail_above, counts, file)
     more: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
@@ -123,6 +129,7 @@ def report(
             seed=seed,
             title=title,
             source=file,
+            claim=claim,
             **more,
             **settings,
         )
@@ -136,8 +143,9 @@ def report(
     finally:
         for sentence in made.posterior.warnings:
             typer.echo(f"bayes-dp: warning: {sentence}", err=True)
-    verdict = made.findings.verdict
-    if verdict is None:
-        return 0
-    typer.echo(str(verdict), err=True)
-    return verdict.exit_code
+    verdict, tested = made.findings.verdict, made.findings.comparison.claim
+    if verdict is not None:
+        typer.echo(str(verdict), err=True)
+    if tested is not None:
+        typer.echo(tested.answer, err=True)
+    return worst(*(each.exit_code for each in (verdict, tested) if each is not None))

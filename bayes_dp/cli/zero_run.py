@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayes_dp.cli.audit import audit, each, parts, report, share
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     FEATURES,
     AsJson,
     Categories,
+    ClaimDpSgd,
+    ClaimEpsilon,
     Confidence,
     FailAbove,
     FeatureColumns,
@@ -35,6 +39,7 @@ from bayes_dp.cli.options import (
 from bayes_dp.cli.propensity import learned_for
 
 if TYPE_CHECKING:
+    from bayes_dp.claims.claim import Claim
     from bayes_dp.cli.audit import Finding
     from bayes_dp.data.guess_table import GuessTable
     from bayes_dp.results.bound import LowerBound
@@ -177,6 +182,8 @@ def zero_run(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
     features: FeaturesToo = None,
     group: Group = None,
     feature_columns: FeatureColumns = None,
@@ -214,6 +221,7 @@ def zero_run(
             raise InputError(f"{option} is for audits with --features and a bootstrap")
     if checkpoint is not None:
         check_writable(checkpoint)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     settings = {
         "delta": delta,
         "family": family.value,
@@ -233,13 +241,26 @@ def zero_run(
         settings["confidence"] = confidence
         source = (features, group, feature_columns, categories)
         learned = _from_features(table, file, source, settings, replicates, jobs, checkpoint)
-        return report({"all": learned}, as_json, fail_above)
+        return _told({"all": learned}, claim, as_json, fail_above)
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
         )
     settings |= {"derandomised": derandomised, "overlap": overlap, "shift_delta": shift_delta}
-    return report(_of_bases(table, confidence, settings), as_json, fail_above, confidence)
+    return _told(_of_bases(table, confidence, settings), claim, as_json, fail_above, confidence)
+
+
+def _told(
+    found: Mapping[str, Finding],
+    claim: Claim | None,
+    as_json: bool,
+    fail_above: float | None,
+    together: float | None = None,
+) -> int:
+    """The bounds, and whether they are above what the claim allows."""
+    code = report(found, as_json, fail_above, together)
+    tests = {} if claim is None else {name: claim.test(bound) for name, bound in found.items()}
+    return worst(code, tell(tests, as_json))
 
 
 def _of_bases(table: GuessTable, confidence: float, settings: dict[str, Any]) -> dict[str, Finding]:

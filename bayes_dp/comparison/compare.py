@@ -17,13 +17,15 @@ from typing import Any
 
 from bayes_dp.audits.base import Finding as Bound
 from bayes_dp.audits.base import Inputs, Scope
-from bayes_dp.audits.registry import audits
+from bayes_dp.audits.registry import audit, audits
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.bayes.levels.posterior import FamilyPosterior
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.bayes.priors import prior_of
 from bayes_dp.checks import InputError, one_number, show, truth
+from bayes_dp.claims.claim import Claim, check_claim
+from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.contradictions import reconciled
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, check_limit, judge
@@ -107,6 +109,7 @@ def compare(
     names: Iterable[str] | None = None,
     limit: float | None = None,
     control: Control = None,
+    claim: Claim | None = None,
 ) -> Comparison:
     """One row per method and base, and one for all bases together.
 
@@ -126,6 +129,7 @@ def compare(
     names : the methods wanted, all by default.
     limit, control : a limit of ε to be judged by the posterior, or by the first of `posteriors` from counts if there
         are any, and the positive control, see `gate`.
+    claim : to be held against the counts, see `Claim.test`.
 
     >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
     >>> table = bdp.compare(counts, 1e-3)
@@ -155,6 +159,7 @@ def compare(
         prior_strength=prior_strength,
     )
     check_limit(limit, control, counts)
+    check_claim(claim)
     for parameter, prior in (("epsilon", prior_epsilon), ("strength", prior_strength)):
         if prior is not None:
             prior_of(parameter, prior)
@@ -164,7 +169,7 @@ def compare(
     given = {} if posteriors is None else dict(posteriors)
     for name, post in given.items():
         _check_posterior(name, post, counts, inputs)
-    found = tabulate(counts, inputs, posteriors=given, wanted=wanted, per_base=per_base)
+    found = tabulate(counts, inputs, posteriors=given, wanted=wanted, per_base=per_base, claim=claim)
     if limit is None:
         return found
     of_counts = (post for post in given.values() if not isinstance(post, ShiftedPosterior))
@@ -183,6 +188,7 @@ def tabulate(
     posteriors: Mapping[str, Posterior],
     wanted: Sequence[Method] | None = None,
     per_base: bool = False,
+    claim: Claim | None = None,
 ) -> Comparison:
     """The table of `compare`, from what is known to be right."""
     rows: list[ComparisonRow] = []
@@ -196,6 +202,23 @@ def tabulate(
         confidence=inputs.confidence,
         design=counts.design,
         digest=counts.digest(),
+        claim=None if claim is None else _tested(claim, counts, inputs),
+    )
+
+
+def _tested(claim: Claim, counts: ErrorCounts, inputs: MethodInputs) -> ClaimTest:
+    """By the counts; by the bound for examples that were no members by fair coins, where they were not."""
+    if counts.design == "one_run" and audit("one-run").refused(counts, inputs):
+        bound = audit("zero-run-compositional" if inputs.scores is None else "zero-run").on(counts, inputs)
+        tested = claim.test(bound)
+    else:
+        tested = claim.test(counts, confidence=inputs.confidence)
+    limit = claim.epsilon_at(inputs.delta)
+    return replace(
+        tested,
+        claim=claim.statement(inputs.delta),
+        delta=inputs.delta,
+        epsilon=limit if math.isfinite(limit) else None,
     )
 
 

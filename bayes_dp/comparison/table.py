@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, show
+from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.schema import SCHEMA, checked_comparison
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.data.formats import without_format
@@ -76,6 +77,7 @@ class Comparison(Saved):
     digest: str  # of the counts
     version: str = __version__
     gate: Verdict | None = None  # on a limit of ε, where one was given
+    claim: ClaimTest | None = None  # by the same counts, where a claim was given
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -128,6 +130,9 @@ class Comparison(Saved):
         if self.gate is not None:
             yield Line()
             yield from self.gate._parts()
+        if self.claim is not None:
+            yield Line()
+            yield from self.claim._parts()
 
     def to_html(self) -> str:
         """A table and its notes, everything escaped; no styles of its own."""
@@ -140,21 +145,30 @@ class Comparison(Saved):
         lines += [r"method & base & kind & $\varepsilon$ & level & valid & notes \\", r"\hline"]
         lines += [" & ".join(map(_latex, row)) + r" \\" for row in cells]
         lines += [r"\hline", r"\end{tabular}", r"\begin{enumerate}"]
-        gate = [] if self.gate is None else ["", _latex(str(self.gate)).replace("\n", "\n\n")]
+        ends = (str(end) for end in (self.gate, self.claim) if end is not None)
+        gate = [line for end in ends for line in ("", _latex(end).replace("\n", "\n\n"))]
         return "\n".join([*lines, *(rf"\item {_latex(sentence)}" for sentence in notes), r"\end{enumerate}", *gate])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, fit for JSON."""
         rows = [asdict(row) | {name: list(getattr(row, name)) for name in _LISTS} for row in self.rows]
         gate = None if self.gate is None else self.gate.to_dict()
-        return {"format": self.format, "schema": SCHEMA} | asdict(self) | {"rows": rows, "gate": gate}
+        own = {"format": self.format, "schema": SCHEMA} | asdict(self) | {"rows": rows, "gate": gate}
+        del own["claim"]  # which files from before there were claims have not
+        return own if self.claim is None else own | {"claim": self.claim.to_dict()}
 
     @classmethod
     def _read(cls, name: str, content: Any) -> Self:
-        found = checked_comparison(name, without_format(name, content, cls.format))
+        content = without_format(name, content, cls.format)
+        claim = None
+        if isinstance(content, dict) and "claim" in content:
+            claim = ClaimTest._read(f"{name}: claim", content["claim"])
+            content = {key: value for key, value in content.items() if key != "claim"}
+        found = checked_comparison(name, content)
         rows = tuple(ComparisonRow(**row | {name: tuple(row[name]) for name in _LISTS}) for row in found["rows"])
         gate = None if found["gate"] is None else Verdict._read(f"{name}: gate", found["gate"])
-        return cls(**{field.name: found[field.name] for field in fields(cls)} | {"rows": rows, "gate": gate})
+        own = {field.name: found[field.name] for field in fields(cls) if field.name != "claim"}
+        return cls(**own | {"rows": rows, "gate": gate, "claim": claim})
 
     def _title(self) -> str:
         return f'Comparison at delta = {self.delta:g}, confidence {100 * self.confidence:g}%, design "{self.design}"'

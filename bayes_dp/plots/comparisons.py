@@ -26,7 +26,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
 
     A posterior is its median and its interval, a lower bound a triangle with a line to the right, an estimate a
     diamond. Of guesses on one model there is e, what the attack got out, beside ε. What is not valid is hollow and
-    grey, with a broken line. `truth` is a line.
+    grey, with a broken line. `truth` is a line, and so is the claim of the comparison.
 
     >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
     >>> ax = bdp.plots.forest(table)
@@ -44,7 +44,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
         truth = one_number("truth", truth, 0.0, high_open=True)
     ax = axes_of(ax, height=1.5 + 0.17 * len(rows))
     numbers = [n for row in rows for n in (row.value, row.lower, row.upper) if n is not None]
-    end = 1.08 * max([*numbers, truth or 0.0, 0.5])
+    claim = None if comparison.claim is None else comparison.claim.epsilon
+    end = 1.08 * max([*numbers, truth or 0.0, claim or 0.0, 0.5])
     for place, row in enumerate(rows):
         _draw(ax, row, place, end)
     for kind in dict.fromkeys(row.kind for row in rows):
@@ -55,6 +56,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
         _legend_only(ax, GREY, "o", "white", _HOLLOW)
     if truth is not None:
         ax.axvline(truth, color="black", linewidth=1.0, linestyle=":", label=f"truth, {truth:.3g}")
+    if claim is not None:
+        ax.axvline(claim, color=GREY, linewidth=1.2, linestyle="--", label=f"claim, {claim:.3g}")
     ax.set_yticks(range(len(rows)), [_name(row) for row in rows])
     for text, row in zip(ax.get_yticklabels(), rows, strict=True):
         text.set_color("black" if row.valid else GREY)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, Section, shown
@@ -35,6 +36,8 @@ def answer(found: Findings, figures: Mapping[str, Figure], source: str | None) -
         yield Section(
             "shift", "The guesses, with the shift taken off", tuple(under_shift(found, found.shifted, figures))
         )
+    if (tested := found.comparison.claim) is not None:
+        yield Section("claim", "The claim", tuple(_claim(tested)))
     yield Section("posterior", "The posterior of ε", tuple(_posterior(found, figures)))
 
 
@@ -45,10 +48,12 @@ def _in_short(found: Findings) -> Iterator[Piece]:
     beside = "; were the noise Gaussian, " + (
         "no finite ε would hold" if math.isinf(ends[1]) else f"between {ends[0]:.3g} and {ends[1]:.3g}"
     )
+    if found.claim is not None and (tested := found.comparison.claim) is not None:
+        yield Paragraph(shown(f"{tested.answer} {found.claim.answer}"), "lead")
     if found.shifted is not None:
         yield from shift_in_short(found, found.shifted)
         yield Paragraph("What follows is of the error counts alone, which take members and non-members for alike:")
-    tone: Literal["plain", "lead"] = "lead" if found.shifted is None else "plain"
+    tone: Literal["plain", "lead"] = "lead" if found.shifted is None and found.claim is None else "plain"
     middle = f"In the first case values above and below {found.posterior.median:.3g} are equally probable."
     if found.cautions:
         yield Paragraph(
@@ -77,6 +82,20 @@ def _verdict(verdict: Verdict) -> Iterator[Piece]:
     )
     if verdict.notes:
         yield Items(tuple(map(shown, verdict.notes)))
+
+
+def _claim(tested: ClaimTest) -> Iterator[Piece]:
+    yield Paragraph(shown(tested.answer))
+    if tested.noise_multiplier is not None:
+        yield Paragraph(shown(tested.noise))
+    yield ReportTable(
+        "claim",
+        "What each method says of the claim. The first one decides; to take the best of them would be choosing after"
+        " looking.",
+        ("method", "kind", "value", "refutes", "note"),
+        tuple((row.method, row.kind, row.text, row.word, shown(row.reason)) for row in tested.rows),
+    )
+    yield Items(tuple(map(shown, tested.assumptions)))
 
 
 def _main_points(found: Findings) -> Iterator[str]:

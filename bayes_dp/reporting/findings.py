@@ -10,6 +10,8 @@ from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
+from bayes_dp.claims.claim import Claim, check_claim
+from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.compare import MethodInputs, check_scores, shifted_of, tabulate
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
@@ -40,6 +42,8 @@ class Findings:
     options: Mapping[str, Any]  # of `estimate`, as they were given
     verdict: Verdict | None = None  # on a limit of ε, where one was given
     control: Control = None  # of that verdict
+    stated: Claim | None = None  # the claim that was given
+    claim: ClaimTest | None = None  # what the posterior says of it; what the counts say is in the comparison
     scores: GuessTable | None = None  # of the examples behind the counts, with propensities
     shifted: ShiftedPosterior | None = None  # of guesses by these scores, where it applies
 
@@ -70,6 +74,7 @@ class Findings:
             "comparison": self.comparison.to_dict(),
             "model_check": None if self.check is None else self.check.to_dict(),
             "gate": None if self.verdict is None else self.verdict.to_dict(),
+            "claim": None if self.claim is None else self.claim.to_dict(),
             "sensitivity": [asdict(variation) for variation in self.variations],
         }
 
@@ -83,9 +88,11 @@ def find(
     limit: float | None = None,
     control: Control = None,
     scores: GuessTable | None = None,
+    claim: Claim | None = None,
 ) -> Findings:
     """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
     check_limit(limit, control, counts)
+    check_claim(claim)
     if scores is not None and counts.design != "one_run":
         raise InputError(f'scores are of guesses on one model, and counts are of the design "{counts.design}"')
     check_scores(scores)
@@ -103,7 +110,7 @@ def find(
     plain = post.question.likelihood.closed_form and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
     inputs = MethodInputs(delta, (1 + prob) / 2, scores=scores, estimate=estimates, **priors)
-    comparison = tabulate(counts, inputs, posteriors=others)
+    comparison = tabulate(counts, inputs, posteriors=others, claim=claim)
     verdict = None
     if limit is not None:
         bounds = comparison.bounds()
@@ -121,6 +128,8 @@ def find(
         options=options,
         verdict=verdict,
         control=control,
+        claim=None if claim is None else claim.test(post),
+        stated=claim,
         scores=scores,
         shifted=shifted_of(counts, inputs),
     )

@@ -10,6 +10,7 @@ from bayes_dp.bayes.priors import describe
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.reporting.document import Code, shown
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.tradeoff import ApproxDP
 
 __all__ = ["repetition"]
 
@@ -33,7 +34,7 @@ def repetition(found: Findings, title: str | None, source: str | None) -> dict[s
     common = {"prob": found.prob, **options, "seed": found.seed, "title": title}
     codes = {"python": Code("python", "The same in Python:", _python(found, common, source))}
     files = isinstance(found.control, ErrorCounts) or found.scores is not None
-    named = isinstance(found.options["likelihood"], str) and not files
+    named = isinstance(found.options["likelihood"], str) and not files and _claim_words(found) is not None
     if source is not None and named and options.keys() <= _DEFAULTS.keys():
         codes = {"command": Code("command", "On the command line:", _command(found, common, source))} | codes
     return codes
@@ -55,7 +56,20 @@ def _command(found: Findings, options: Mapping[str, Any], source: str) -> str:
             words += [f"--{name.replace('_', '-')}", value if isinstance(value, str) else repr(value)]
     if found.verdict is not None:
         words += ["--fail-above", repr(found.verdict.epsilon)] + ["--no-control"] * (found.control is False)
+    words += _claim_words(found) or []
     return shown(shlex.join([*words, "-o", "report.html"]))
+
+
+def _claim_words(found: Findings) -> list[str] | None:
+    """The options of a claim; None where there are none for it."""
+    claim = found.stated
+    if claim is None:
+        return []
+    if claim.delta not in (None, found.delta):
+        return None
+    if claim.training is not None:
+        return ["--claim-dp-sgd", ",".join(map(repr, claim.training))]
+    return ["--claim-epsilon", repr(claim.below.epsilon)] if isinstance(claim.below, ApproxDP) else None
 
 
 def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> str:
@@ -69,9 +83,12 @@ def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> 
     more = []
     if found.verdict is not None:
         given += f", limit={found.verdict.epsilon!r}" + ", control=False" * (found.control is False)
+    if found.stated is not None:
+        given += ", claim=claim"
+        more = [f"claim = {found.stated.expression}"]
     if isinstance(found.control, ErrorCounts):
         given += ", control=control"
-        more = [f"control = ...  # the bdp.ErrorCounts whose digest() is {found.control.digest()!r}"]
+        more += [f"control = ...  # the bdp.ErrorCounts whose digest() is {found.control.digest()!r}"]
     if found.scores is not None:
         given += ", scores=scores"
         more += [f"scores = ...  # the bdp.GuessTable whose digest() is {found.scores.digest()!r}"]

@@ -14,6 +14,7 @@ from bayes_dp import __version__
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, show
+from bayes_dp.claims.claim import Claim
 from bayes_dp.comparison.verdict import Control
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
@@ -139,6 +140,7 @@ def report(
     limit: float | None = None,
     control: Control = None,
     scores: GuessTable | None = None,
+    claim: Claim | None = None,
     **settings: Any,
 ) -> Report:
     """Analyse the counts and tell of it: posterior, other methods, check of the model, other priors and strengths.
@@ -154,6 +156,7 @@ def report(
     limit, control : a limit of ε to be judged, and the positive control, see `gate`.
     scores : for guesses on one model, the attack's scores of the examples behind the counts, with propensities: the
         report then tells first what the guesses show with the shift taken off, see `estimate_shifted`.
+    claim : what is said of the training; the report then answers first whether that is refuted, see `Claim.test`.
 
     >>> page = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, title="Our model")
     >>> page.title, len(page.html) > 10_000  # a whole page, in the browser or by `page.save("report.html")`
@@ -172,7 +175,8 @@ def report(
         "method": method,
         **settings,
     }
-    return Report(find(counts, delta, prob, seed, options, limit, control, scores), title or _title(source), source)
+    found = find(counts, delta, prob, seed, options, limit, control, scores, claim)
+    return Report(found, title or _title(source), source)
 
 
 def format_of(path: str | PathLike[str]) -> Format:

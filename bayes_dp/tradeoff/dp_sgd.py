@@ -49,7 +49,9 @@ class _Law(NamedTuple):
     q: Floats
 
 
-def dp_sgd(noise_multiplier: float, sampling_rate: float, steps: int) -> tuple[Polygon, Polygon]:
+def dp_sgd(
+    noise_multiplier: float, sampling_rate: float, steps: int, tolerance: float = TOLERANCE
+) -> tuple[Polygon, Polygon]:
     """The bounds below and above f, for a noise multiplier σ > 0, a sampling rate 0 < q < 1 and T ≥ 1 steps."""
     most = steps * sampling_rate * float(special.erf(1 / (math.sqrt(8) * noise_multiplier)))  # of the advantage
     if most < _NONE:
@@ -62,9 +64,9 @@ def dp_sgd(noise_multiplier: float, sampling_rate: float, steps: int) -> tuple[P
         below = _composed(_chords(cells, width), steps, width, 1)
         above = _composed(_under(cells, width), steps, width, -1)
         gap = _distance(below, above)
-        if gap <= TOLERANCE:
+        if gap <= tolerance:
             return below, above
-        width *= min(0.5, 0.9 * math.sqrt(TOLERANCE / gap))
+        width *= min(0.5, 0.9 * math.sqrt(tolerance / gap))
 
 
 def _spread(sigma: float, rate: float) -> float:
@@ -235,10 +237,9 @@ def _farthest(step: _Law, steps: int, width: float, sign: int) -> int:
 
 
 def _moments(mass: Floats, loss: Floats, steps: int) -> tuple[Floats, Floats]:
-    """Some t > 0, and T log E e^{tℓ} of each, where losses far from the middle are taken together with their neighbours."""
-    far = np.concatenate([np.arange(_EACH), _EACH * 1.01 ** np.arange(math.log(max(len(mass), _EACH)) * 100)]).astype(
-        int
-    )
+    """Some t > 0, and T log E e^{tℓ} of each; losses far from the middle are taken together with their neighbours."""
+    further = _EACH * 1.01 ** np.arange(100 * math.log(max(len(mass), _EACH)))
+    far = np.concatenate([np.arange(_EACH), further]).astype(int)
     middle = int(np.argmax(mass))
     starts = np.unique(np.clip(np.concatenate([middle - far, middle + far]), 0, len(mass) - 1))
     loss, mass = np.add.reduceat(mass * loss, starts), np.add.reduceat(mass, starts)

@@ -4,6 +4,7 @@ import functools
 import html.parser
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -514,4 +515,38 @@ def test_both_families_say_whether_the_counts_tell_them_apart(counts, told):
     assert [row.method for row in rows if any(said in note for note in row.notes)] == [
         "posterior",
         "posterior-gaussian",
+    ]
+
+
+def test_a_claim_beside_the_methods(tmp_path: Path):
+    claim = bdp.Claim(1.0, 1e-3)
+    counts = bdp.ErrorCounts(10, 100, 20, 100)
+    table = bdp.compare(counts, 1e-3, names=["clopper-pearson"], claim=claim)
+    assert table.claim is not None
+    assert table.claim.p_value == claim.test(counts).p_value
+    assert table.claim.answer in str(table)
+    assert "REFUTED" in table.to_latex()
+    table.to_json(tmp_path / "table.json")
+    assert bdp.Comparison.from_json(tmp_path / "table.json").claim == table.claim
+    assert "claim" not in bdp.compare(counts, 1e-3, names=["katz"]).to_dict()  # as in files from before there were any
+    assert table.claim.epsilon == 1.0
+    smaller = bdp.compare(counts, 1e-2, names=["katz"], claim=claim).claim
+    assert smaller is not None
+    assert smaller.epsilon == claim.epsilon_at(1e-2)
+    with pytest.raises(bdp.InputError, match="claim must be a Claim"):
+        bdp.compare(counts, 1e-3, claim=1.0)
+
+
+def test_a_claim_on_guesses_without_fair_coins():
+    counts = bdp.ErrorCounts(10, 100, 10, 100, design="one_run", examples=200)
+    coins = bdp.compare(counts, 1e-3, names=["one-run"], claim=bdp.Claim(0.1, 1e-3))
+    overlap = bdp.compare(counts, 1e-3, overlap=0.3, names=["one-run"], claim=bdp.Claim(0.1, 1e-3))
+    assert coins.claim.method == "one-run-exact"
+    assert overlap.claim.rows[0].kind == "bound"
+    assert overlap.claim.rows[0].value == overlap_bound(counts, 0.3)
+
+
+def overlap_bound(counts: bdp.ErrorCounts, overlap: float) -> float:
+    return bdp.compare(counts, 1e-3, overlap=overlap, names=["zero-run-compositional"]).bounds()[
+        "zero-run-compositional"
     ]

@@ -85,6 +85,8 @@ CHOICE = Values(
     ("n must", "numbers"),
 )
 SIDES = one_of("both", "members")
+CLAIM = bdp.Claim(1.0, 1e-5)
+CLAIMED = thing(CLAIM, bdp.Claim.gaussian(1.0), optional=True)
 GUESSING = {"choice": CHOICE, "sides": SIDES, "seed": SEED}
 PARAMETER = Values((None, "epsilon", "strength"), ("", "mu", 3, True, ["epsilon"], THING))
 PRIOR = Values(
@@ -940,6 +942,7 @@ call(
     scores=thing(WITH_PROPENSITIES, wrong=(GUESSES, SCORES), optional=True),
     limit=besides(number(0, math.inf, "[)", 2.0), None),
     control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
+    claim=CLAIMED,
     **BAYES,
     posteriors=Values((None, {}), (3, [3], {"mine": 3}, {3: 3}, {"katz": 3}, True, THING, "posterior")),
     per_base=flag(),
@@ -992,7 +995,6 @@ POLYGON = Polygon(np.array([0.0, 0.1]), np.array([0.01, 0.3]))
 call("bayes_dp.tradeoff.polygon.Polygon.inverse", POLYGON.inverse, {}, y=numbers(0, 1))
 call("bayes_dp.tradeoff.polygon.Polygon.delta_at", POLYGON.delta_at, {}, epsilon=numbers(0, math.inf, "[)", 1.0))
 call("bayes_dp.tradeoff.polygon.Polygon.epsilon_at", POLYGON.epsilon_at, {}, delta=numbers(0, 1))
-CLAIM = bdp.Claim(1.0, 1e-5)
 call("bayes_dp.Claim.epsilon_at", CLAIM.epsilon_at, {}, delta=DELTA_TO_ONE)
 call("bayes_dp.Claim.statement", CLAIM.statement, {}, delta=besides(DELTA_TO_ONE, None))
 call(
@@ -1133,6 +1135,7 @@ call(
     limit=besides(number(0, math.inf, "[)", 2.0), None),
     control=besides(thing(wrong=(GUESSES, SCORES, ONE_RUN)), None),
     scores=besides(thing(wrong=(GUESSES, SCORES, WITH_PROPENSITIES)), None),
+    claim=CLAIMED,
     **BAYES,
     strength=STRENGTH,
     likelihood=LIKELIHOOD,
@@ -1340,9 +1343,17 @@ for _name in region.__all__:
             "strength": number(0, 1, "[)", 0.5),
         }
     maths(region, _name, **_more)
+MEANINGS = {
+    "bayes_risk": {"prior": numbers(0, 1, "()", 0.5)},
+    "largest_tpr": {"fpr": numbers(0, 1)},
+    "reconstruction": {"baseline": numbers(0, 1)},
+}
 for _name in tradeoff.__all__:
-    if not inspect.isclass(getattr(tradeoff, _name)) and _name != "require_symmetric":
+    if not inspect.isclass(getattr(tradeoff, _name)) and _name not in ("require_symmetric", *MEANINGS):
         maths(tradeoff, _name)
+for _name, _more in MEANINGS.items():
+    _base = {"f": GAUSSIAN} | {p: values.good[0] for p, values in _more.items()}
+    call(f"bayes_dp.tradeoff.{_name}", getattr(tradeoff, _name), _base, f=thing(GAUSSIAN), **_more)
 for _name, _parameters in (("ApproxDP", ("epsilon", "delta")), ("Gaussian", ("mu",)), ("Laplace", ("mu",))):
     _ranges = {
         "epsilon": number(0, math.inf, "[)", 1.0),

@@ -111,3 +111,16 @@ def test_bad_input(ax):
         plots.forest(replace(COMPARISON, rows=(ROWS[3],)), ax)
     with pytest.raises(InputError, match="truth must lie in"):
         plots.forest(COMPARISON, ax, truth=-1.0)
+
+
+def test_a_claim_is_a_line():
+    counts = bdp.ErrorCounts(10, 100, 20, 100)
+    table = bdp.compare(counts, 1e-3, names=["katz"], claim=bdp.Claim(20.0, 1e-3))
+    ax = plots.forest(table)
+    (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("claim")]
+    assert line.get_label() == "claim, 20"
+    assert line.get_xdata() == [20.0, 20.0]
+    assert ax.get_xlim()[1] > 20  # within the picture
+    none = bdp.compare(counts, 1e-5, names=["katz"], claim=bdp.Claim(20.0, 1e-3))  # which allows every ε there
+    assert not [line for line in plots.forest(none).get_lines() if str(line.get_label()).startswith("claim")]
+    plt.close("all")

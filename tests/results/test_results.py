@@ -249,13 +249,15 @@ class TestProfile(SavedContract):
 
 
 class TestClaimTest(SavedContract):
+    made_once = staticmethod(cache(lambda: bdp.Claim.dp_sgd(1.1, 0.1, 10, 1e-5).test(COUNTS)))
+
     def made(self):
-        return bdp.Claim.dp_sgd(1.1, 0.01, 10, 1e-5).test(COUNTS)
+        return self.made_once()
 
     def hostile(self):
         found = bdp.Claim(1.0).test(posterior())
         row = replace(found.rows[0], method=HOSTILE, valid=False, reason=HOSTILE, value=math.inf)
-        return replace(found, claim=HOSTILE, rows=(row,), assumptions=(HOSTILE,), outcome="not tested")
+        return replace(found, claim=HOSTILE, rows=(row,), assumptions=(HOSTILE,), outcome="not tested", prob_above=None)
 
 
 class TestRecords(SavedContract):

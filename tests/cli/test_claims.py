@@ -1,0 +1,98 @@
+"""The claims of the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.cli import main
+from bayes_dp.cli.claims import worst
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> str:
+    path = tmp_path / "counts.csv"
+    path.write_text("fp,n0,fn,n1\n10,100,20,100\n")
+    return str(path)
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> str:
+    rng = np.random.default_rng(0)
+    member = rng.random(200) < 0.5
+    path = tmp_path / "scores.csv"
+    rows = (f"{score},{int(known)}" for score, known in zip(member + rng.normal(size=200), member, strict=True))
+    path.write_text("\n".join(["score,member", *rows]) + "\n")
+    return str(path)
+
+
+def test_estimate(counts: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["estimate", counts, "--delta", "1e-3", "--claim-epsilon", "1", "--json"]) == 1
+    out, err = capsys.readouterr()
+    content = json.loads(out)
+    assert content["claim"]["outcome"] == "refuted"
+    assert content["prob_claim_is_wrong"] == pytest.approx(1.0, abs=1e-3)
+    assert "REFUTED" in err
+    assert "is wrong with probability" in err
+    assert main(["estimate", counts, "--delta", "1e-3", "--claim-epsilon", "5"]) == 0
+    assert "verifies nothing" in capsys.readouterr().out
+
+
+def test_compare(counts: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["compare", counts, "--delta", "1e-3", "--claim-epsilon", "1", "--json"]) == 1
+    out, err = capsys.readouterr()
+    table = bdp.Comparison.from_dict(json.loads(out))
+    assert table.claim is not None
+    assert table.claim.refuted
+    assert table.claim.answer in err
+
+
+def test_report(counts: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = tmp_path / "report.md"
+    arguments = ["report", counts, "--delta", "1e-3", "--claim-epsilon", "1", "-o", str(page)]
+    assert main(arguments) == 1
+    assert "REFUTED" in capsys.readouterr().err
+    text = page.read_text("utf-8")
+    assert text.index("The claim ((ε, δ)-DP with ε = 1 at δ = 0.001) is REFUTED") < text.index("With 90% probability")
+    assert "--claim-epsilon 1.0" in text
+    assert "claim = bdp.Claim(1.0, 0.001)" in text
+
+
+def test_audits(counts: str, scores: str, capsys: pytest.CaptureFixture[str]):
+    noisy, loud = ["--claim-dp-sgd", "20,0.2,10"], ["--claim-dp-sgd", "0.5,1,10"]
+    for verb in ("one-run", "f-dp"):
+        assert main(["audit", verb, scores, "--delta", "1e-5", "--guesses", "40", *noisy]) == 1
+        assert "Empirical noise multiplier" in capsys.readouterr().out
+        assert main(["audit", verb, scores, "--delta", "1e-5", "--guesses", "40", *loud]) == 0
+    assert main(["audit", "f-dp", scores, *loud]) == 0  # which needs no δ
+    assert main(["audit", "intervals", counts, "--delta", "1e-5", "--claim-epsilon", "1"]) == 1
+    cross_fed = ["audit", "intervals", counts, "--delta", "1e-5", "--design", "cross_fed", "--claim-epsilon", "1"]
+    assert main(cross_fed) == 3
+    assert "not tested" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--claim-epsilon", "1", "--claim-dp-sgd", "1,0.1,10"], "exclude each other"),
+        (["--claim-dp-sgd", "1,0.1"], "must be a noise multiplier, a sampling rate and a number of steps"),
+        (["--claim-dp-sgd", "1,0.1,2.5"], "must be a noise multiplier"),
+        (["--claim-dp-sgd", "0,0.1,2"], "noise_multiplier must be"),
+        (["--claim-dp-sgd", "1,1.5,2"], "sampling_rate must be"),
+        (["--claim-epsilon", "-1"], "epsilon must be"),
+    ],
+)
+def test_claims_that_are_none(given: list[str], message: str, counts: str, capsys: pytest.CaptureFixture[str]):
+    for verb in ("estimate", "compare", "report"):
+        assert main([verb, counts, "--delta", "1e-3", *given]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert message in err
+
+
+def test_one_exit_code_of_several_checks():
+    assert [worst(), worst(0, 3), worst(3, 1), worst(0, 0)] == [0, 3, 1, 0]

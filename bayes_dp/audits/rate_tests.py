@@ -9,7 +9,8 @@ Under f every rule has rates in R = {f(α) ≤ β ≤ 1 − f(1 − α)}. Three 
                      is at most 1 under f, also if the number of runs was chosen while they were counted (Wald's mixture
                      of likelihood ratios; p = 1/E)
 
-The first two take the decisions as they are: where they are worse than chance, p is 1.
+The first two take the decisions as they are: where they are worse than chance, p is 1. For (ε, δ)-DP the joint test is
+that of `exact_test.py`, which judges many values of ε at once.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayes_dp.attacks.scores import NumberOfGuesses, Sides
     from bayes_dp.claims.result import ClaimTest
 
-__all__ = ["Claim", "check_claim", "trade_off_of_dp_sgd"]
+__all__ = ["Claim", "check_claim"]
 
 
 class Claim:
@@ -79,7 +79,9 @@ class Claim:
         sigma = one_number("noise_multiplier", noise_multiplier, 0.0, math.inf, low_open=True, high_open=True)
         rate = one_number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
         count = whole_number("steps", steps, 1)
-        below, above = trade_off_of_dp_sgd(sigma, rate, count)
+        from bayes_dp.tradeoff.dp_sgd import dp_sgd
+
+        below, above = dp_sgd(sigma, rate, count)
         what = f"DP-SGD with noise multiplier {sigma:.6g}, sampling rate {rate:.6g} and {count} steps"
         claim = cls._of(what, below, above, delta)
         claim.training = sigma, rate, count
@@ -156,18 +158,6 @@ class Claim:
         from bayes_dp.claims.testing import tested
 
         return tested(self, evidence, confidence, choice, sides, seed)
-
-
-def trade_off_of_dp_sgd(
-    sigma: float, rate: float, steps: int, tolerance: float | None = None
-) -> tuple[TradeOffFunction, TradeOffFunction]:
-    """The bounds below and above f; all of the data at each step is plain Gaussian noise."""
-    if rate == 1:
-        f = Gaussian(math.sqrt(steps) / sigma)
-        return f, f
-    from bayes_dp.tradeoff.dp_sgd import TOLERANCE, dp_sgd
-
-    return dp_sgd(sigma, rate, steps, TOLERANCE if tolerance is None else tolerance)
 
 
 def check_claim(claim: Claim | None) -> None:

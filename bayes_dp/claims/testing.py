@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.one_run import binomial_tail, exact_p_value
 from bayes_dp.audits.rate_tests import MOST_RUNS, clopper_pearson_p, joint_p, mixture_log_e
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show
-from bayes_dp.claims.claim import Claim, trade_off_of_dp_sgd
 from bayes_dp.claims.result import ClaimFinding, ClaimTest
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
@@ -38,6 +37,10 @@ from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import CredibleInterval, LowerBound, joined
 from bayes_dp.results.posterior import Posterior, Provenance
 from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction
+from bayes_dp.tradeoff.dp_sgd import dp_sgd
+
+if TYPE_CHECKING:
+    from bayes_dp.claims.claim import Claim
 
 __all__ = ["tested"]
 
@@ -212,7 +215,7 @@ def _noise(claim: Claim, refuted: Callable[[TradeOffFunction], bool]) -> float |
 
     def at(candidate: float) -> bool:
         try:
-            f = trade_off_of_dp_sgd(candidate, rate, steps, _ROUGHLY)[0]
+            f = dp_sgd(candidate, rate, steps, _ROUGHLY)[0]
         except InputError:  # with so little noise it hides nothing, so that nothing refutes it
             return False
         return refuted(f)

@@ -28,6 +28,7 @@ from scipy import fft, optimize, special
 from bayes_dp.checks import InputError
 from bayes_dp.support.arrays import Floats, Indices
 from bayes_dp.tradeoff.arguments import LARGEST_EXPONENT
+from bayes_dp.tradeoff.functions import Gaussian, TradeOffFunction
 from bayes_dp.tradeoff.polygon import Polygon
 
 __all__ = ["TOLERANCE", "dp_sgd"]
@@ -51,8 +52,11 @@ class _Law(NamedTuple):
 
 def dp_sgd(
     noise_multiplier: float, sampling_rate: float, steps: int, tolerance: float = TOLERANCE
-) -> tuple[Polygon, Polygon]:
-    """The bounds below and above f, for a noise multiplier σ > 0, a sampling rate 0 < q < 1 and T ≥ 1 steps."""
+) -> tuple[TradeOffFunction, TradeOffFunction]:
+    """The bounds below and above f, for a noise multiplier σ > 0, a sampling rate 0 < q ≤ 1 and T ≥ 1 steps."""
+    if sampling_rate == 1:  # all of the data in each step
+        f = Gaussian(math.sqrt(steps) / noise_multiplier)
+        return f, f
     most = steps * sampling_rate * float(special.erf(1 / (math.sqrt(8) * noise_multiplier)))  # of the advantage
     if most < _NONE:
         return Polygon(np.zeros(1), np.array([most])), Polygon(np.zeros(1), np.zeros(1))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from bayes_dp.audits.exact_test import p_values
 from bayes_dp.audits.rate_tests import clopper_pearson_p, joint_p, mixture_log_e
 from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOff, TradeOffFunction
 from bayes_dp.tradeoff.dp_sgd import dp_sgd
@@ -27,6 +28,13 @@ DP_SGD = dp_sgd(1.0, 0.3, 5)[0]
 def test_golden_values_of_the_joint_test(counts, f, expected: float):
     x, n0, y, n1 = counts
     assert joint_p(f, x, n0, y, n1) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_joint_test_is_the_exact_one_of_epsilon_and_delta():
+    for counts in ((3, 20, 5, 20), (1, 40, 20, 30), (0, 10, 0, 12)):
+        x, n0, y, n1 = counts
+        expected = float(np.ravel(p_values(x, n0, y, n1, 0.8, 1e-2))[0])
+        assert joint_p(ApproxDP(0.8, 1e-2), x, n0, y, n1) == pytest.approx(expected, rel=1e-5)
 
 
 def test_golden_values_of_the_others():

@@ -81,9 +81,9 @@ def test_audits(counts: str, scores: str, capsys: pytest.CaptureFixture[str]):
         (["--claim-epsilon", "1", "--claim-dp-sgd", "1,0.1,10"], "exclude each other"),
         (["--claim-dp-sgd", "1,0.1"], "must be a noise multiplier, a sampling rate and a number of steps"),
         (["--claim-dp-sgd", "1,0.1,2.5"], "must be a noise multiplier"),
-        (["--claim-dp-sgd", "0,0.1,2"], "noise_multiplier must be"),
-        (["--claim-dp-sgd", "1,1.5,2"], "sampling_rate must be"),
-        (["--claim-epsilon", "-1"], "epsilon must be"),
+        (["--claim-dp-sgd", "0,0.1,2"], "noise_multiplier must lie"),
+        (["--claim-dp-sgd", "1,1.5,2"], "sampling_rate must lie"),
+        (["--claim-epsilon", "-1"], "epsilon must lie"),
     ],
 )
 def test_claims_that_are_none(given: list[str], message: str, counts: str, capsys: pytest.CaptureFixture[str]):

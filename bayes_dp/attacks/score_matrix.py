@@ -219,7 +219,8 @@ class ScoreMatrix(Immutable):
         "calibration" with one or two, and "rmia" with more.
 
         `settings` are those of the attack: `variance="own"` of "lira" and "lira-offline", `gamma` of "rmia" and
-        "rmia-offline", `a` of "rmia-offline". What is tuned is tuned on the references alone.
+        "rmia-offline", `a` of "rmia-offline", `quantile` of "quantile-regression". What is tuned is tuned on the
+        references alone.
         """
         target = self._model("target", target)
         known = (

@@ -291,6 +291,10 @@ def test_refused_calls():
     assert refusal(SMALL.attack, "lira", variance="both") == 'variance must be "pooled" or "own", not \'both\''
     assert refusal(SMALL.attack, "rmia", gamma=0).startswith("gamma must lie in (0, inf)")
     assert refusal(SMALL.attack, "rmia-offline", a=2).startswith("a must lie in [0, 1]")
+    with_features = ScoreMatrix(
+        [1, 0], losses=[1, 1], population=[1], features=np.ones((2, 1)), population_features=[[1]]
+    )
+    assert refusal(with_features.attack, "quantile-regression", quantile=1).startswith("quantile must lie in (0, 1)")
     unknown = ScoreMatrix([[-1, -1], [0, 1]], losses=[[1, 1], [1, 1]])
     assert refusal(unknown.attack) == "target must be a model with known memberships, which model 0 has for no example"
 

@@ -73,7 +73,7 @@ def test_the_table(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 
 PUBLISHED = {  # of docs/scores.md, with four references
     "loss": 52.3,
-    "quantile-regression": 52.9,
+    "quantile-regression": 53.7,
     "calibration": 59.7,
     "attack-r": 59.0,
     "lira": 57.1,

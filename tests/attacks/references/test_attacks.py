@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import QuantileRegressor
 
 import bayes_dp as bdp
 from bayes_dp.attacks.references.registry import INDEX, default
@@ -218,27 +219,36 @@ def bavaria(plain: Plain) -> list[float]:
     return found
 
 
-def quantile_regression(plain: Plain) -> list[float]:
+def quantile_regression(plain: Plain, quantile: float = 0.5) -> list[float]:
     given = plain.given
-    assert given.population is not None
-    assert given.features is not None
-    assert given.population_features is not None
-    centre, scale = given.population_features.mean(axis=0), given.population_features.std(axis=0)
+    z = given.population_features.shape[0]
+    y = [math.log(plain.p_of_population(plain.target, j)) for j in range(z)]
+    centre = [fmean(column) for column in given.population_features.T]
+    scale = [math.sqrt(pvariance(column)) for column in given.population_features.T]
 
-    def ridge(y: np.ndarray) -> Callable[[np.ndarray], float]:
-        x = (given.population_features - centre) / scale
-        rows = np.vstack([np.column_stack([np.ones(len(x)), x]), np.column_stack([np.zeros(3), np.eye(3)])])
-        w = np.linalg.lstsq(rows, np.append(y, np.zeros(3)), rcond=None)[0]
-        return lambda features: float(w[0] + (features - centre) / scale @ w[1:])
+    def row(features: np.ndarray) -> list[float]:
+        return [1.0, *((f - c) / s for f, c, s in zip(features, centre, scale, strict=True))]
 
-    phi = given.population[plain.target]
-    mean = ridge(phi)
-    residual = phi - np.array([mean(features) for features in given.population_features])
-    spread = ridge(np.log(residual**2 + 1e-6 * residual.var()))
-    return [
-        (plain.phi(plain.target, i) - mean(given.features[i])) / math.exp(spread(given.features[i]) / 2)
-        for i in plain.examples
-    ]
+    x = [row(features) for features in given.population_features]
+
+    def fitted(weights: list[float]) -> list[float]:
+        rows = [[math.sqrt(w) * v for v in each] for w, each in zip(weights, x, strict=True)]
+        ridge = (math.sqrt(1e-3) * np.eye(len(x[0]))).tolist()
+        values = [math.sqrt(w) * v for w, v in zip(weights, y, strict=True)] + [0.0] * len(x[0])
+        return np.linalg.lstsq(np.array(rows + ridge), np.array(values), rcond=None)[0].tolist()
+
+    def residuals(w: list[float]) -> list[float]:
+        return [v - sum(map(float.__mul__, w, each)) for v, each in zip(y, x, strict=True)]
+
+    w = fitted([1.0] * z)
+    least = 0.05 * fmean(abs(r) for r in residuals(w))
+    for _ in range(15):
+        w = fitted([(quantile if r >= 0 else 1 - quantile) / max(abs(r) / least, 1) for r in residuals(w)])
+    found = []
+    for i in plain.examples:
+        at = sum(map(float.__mul__, w, map(float, row(given.features[i]))))
+        found.append(math.log(plain.p(plain.target, i)) - at)
+    return found
 
 
 TWINS: dict[str, Callable[..., list[float]]] = {
@@ -392,6 +402,25 @@ def test_equal_numbers(name: str):
         population_features=np.ones((2, 1)),
     )
     assert np.ptp(given.attack(name).score) < 1e-12
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_the_quantile_is_one(quantile: float):
+    """The loss of the regression is within 1% of the least, and the share below it is the quantile."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 600, 3))
+    log_p = -np.exp(0.3 * rng.normal(size=(1, 600)) + x[1, :, 0] / 4) * (1 + 0.3 * x[1, :, 1] ** 2)
+    given = ScoreMatrix(
+        np.zeros((1, 600), dtype=bool), scores=log_p, population=log_p, features=x[1], population_features=x[1]
+    )
+    r = given.attack("quantile-regression", quantile=quantile).score
+    best = QuantileRegressor(quantile=quantile, alpha=0).fit(x[1], log_p[0])
+
+    def loss(residual: np.ndarray) -> float:
+        return float(np.where(residual >= 0, quantile * residual, (quantile - 1) * residual).mean())
+
+    assert loss(r) < 1.01 * loss(log_p[0] - best.predict(x[1]))
+    assert abs((r < 0).mean() - quantile) < 0.02
 
 
 @pytest.mark.parametrize("name", INDEX)

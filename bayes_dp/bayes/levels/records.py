@@ -202,7 +202,8 @@ def records(
 
     Parameters
     ----------
-    post : of a family of trade-off functions, as `estimate(counts, family=...)` gives it; each base is a record.
+    post : of a family of trade-off functions, as `estimate(counts, family=...)` gives it, or
+        `estimate_curves(scores, family=...)`; each base is a record.
     epsilon : the limit ε₀.
     delta : at which ε is meant; by default that of the posterior.
     q : the expected share of false ones among the chosen records is at most this.
@@ -262,7 +263,7 @@ def records(
             "The ε of a record is what this attack got out of it; another attack may get out more.",
             f"The share of false ones is an expectation under this model, of which the {family.name} family is a part.",
         ),
-        warnings=(*at.unreliable, *_pooled(rows, weakest, epsilon)),
+        warnings=(*at.unreliable, *_against(at), *_pooled(rows, weakest, epsilon)),
         provenance=at.provenance,
     )
 
@@ -273,6 +274,12 @@ def chosen_of(above: Floats, q: float) -> Bools:
     last_of_its_kind = np.append(above[1:] < above[:-1], True)
     good = np.flatnonzero((share <= q) & last_of_its_kind)
     return np.arange(len(above)) < (good[-1] + 1 if len(good) else 0)
+
+
+def _against(post: FamilyPosterior) -> Iterator[str]:
+    """What speaks against the family, if it is not among the assumptions."""
+    if post.caution and post.caution not in post.assumptions:
+        yield post.caution
 
 
 def _pooled(rows: tuple[Record, ...], weakest: float, epsilon: float) -> Iterator[str]:

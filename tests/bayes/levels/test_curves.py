@@ -288,3 +288,24 @@ def test_more_runs_tell_more() -> None:
 def test_what_is_no_score_is_refused(scores: object) -> None:
     with pytest.raises(InputError, match="score"):
         bdp.estimate_curves(scores)  # type: ignore[arg-type]
+
+
+def test_records_are_the_levels_of_its_bases(average: bdp.Posterior) -> None:
+    rng = np.random.default_rng(2)
+    losses = bdp.LossTable(
+        rng.normal(size=(3, 60)) + [[0.1], [2.5], [1.0]], rng.normal(size=(3, 60)), base=["Ann", "Bea", "Cay"]
+    )
+    post = bdp.estimate_curves(losses, family="gaussian")
+    found = bdp.records(post, epsilon=3.0, delta=0.05)
+    assert [record.base for record in found.records] == ["Bea", "Cay", "Ann"]
+    drawn = GAUSSIAN.epsilon_at(post.levels(8000), np.array(0.05))
+    for record in found.records:
+        own = drawn[:, post.bases.index(record.base)]
+        assert record.median == pytest.approx(np.median(own), abs=0.1)
+        assert record.above == pytest.approx(np.mean(own > 3.0), abs=0.03)
+    assert found.chosen[0] == "Bea"
+    assert not any("do not look like" in sentence for sentence in found.warnings)
+    misfit = type(post)(post.question, post._fit, post._law, 0.01)
+    assert any("do not look like" in sentence for sentence in bdp.records(misfit, 3.0, 0.05).warnings)
+    with pytest.raises(InputError, match="of a family"):
+        bdp.records(average, 1.0, 0.05)

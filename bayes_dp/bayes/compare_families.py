@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,17 +65,27 @@ class FamilyComparison(Result):
 
     @property
     def told(self) -> bool:
-        """Whether the counts favour the best family over each other by 3 nats or more."""
-        first, *others = sorted(self.log_evidence.values(), reverse=True)
-        return not others or first - others[0] >= TELLING
+        """Whether the counts favour the best family over each other by 3 nats or more, and do so given the thresholds
+        too: p(X, Y), and p(Y | X), which leaves out what the choice of the false positive rates adds to an evidence."""
+        return all(gap >= TELLING for name, gap in self._gaps.items() if name != self.best)
+
+    @cached_property
+    def _gaps(self) -> dict[str, float]:
+        """By how many nats each family is below the best one, by p(X, Y) or by p(Y | X), whichever is less."""
+        members: Mapping[str, Any] = self.posteriors  # all of them by quadrature
+        given = {
+            name: self.log_evidence[name] + post.log_evidence_given_false_positives - post.log_evidence
+            for name, post in members.items()
+        }
+        first, first_given = max(self.log_evidence.values()), max(given.values())
+        return {name: min(first - value, first_given - given[name]) for name, value in self.log_evidence.items()}
 
     @property
     def said(self) -> str:
         """What the counts say of the families, a sentence."""
         if self.told:
             return f"The counts favour the family {show(self.best)}."
-        first = max(self.log_evidence.values())
-        close = [name for name, value in self.log_evidence.items() if value > first - TELLING]
+        close = [name for name, gap in self._gaps.items() if gap < TELLING]
         lows, highs = zip(*(self.posteriors[name].interval() for name in close), strict=True)
         return (
             f"The counts do not tell which of the families {', '.join(close)} is right, under which ε is anywhere from"
@@ -91,6 +102,15 @@ class FamilyComparison(Result):
         nats = one_number("nats", nats, 0.0)
         first = max(self.log_evidence.values())
         return {name: post for name, post in self.posteriors.items() if self.log_evidence[name] >= first - nats}
+
+    def left_open(self, nats: float) -> dict[str, Posterior]:
+        """The posteriors of families that the counts speak against by no more, or not given the thresholds.
+
+        Those of `within`, and those whose log p(Y | X) is at most so far below the largest. For the evidence of a
+        family also says how well the choice of thresholds agrees with its law of them.
+        """
+        nats = one_number("nats", nats, 0.0)
+        return {name: post for name, post in self.posteriors.items() if self._gaps[name] <= nats}
 
     def rows(self, prob: float = 0.9) -> list[dict[str, Any]]:
         """One row a family: log evidence, weight, median and interval of ε."""

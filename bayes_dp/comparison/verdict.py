@@ -9,7 +9,8 @@ speaks against taking that end at its word. Then it is inconclusive:
   the layer of (ε, δ), and another family whose interval is held against the limit fits.
 - bound: a lower bound that is valid for the same counts lies above the limit.
 - gaussian, family: under Gaussian noise, or another family of trade-off functions whose log evidence is within 5 of the
-  best one's, the same counts put the upper end above the limit. A family that the caller chose stands alone.
+  best one's, the same counts put the upper end above the limit; also where it is within 5 only given the false
+  positives, as the choice of thresholds tells nothing of a family. A family that the caller chose stands alone.
 - guessing: no attack is distinguishable from guessing, at 5% for all bases together (Bonferroni). A useless attack on
   a training that leaks looks the same as a good one on a private training.
 - control: a positive control was given, the counts of the same attack on a training that is known to leak, and its own
@@ -258,7 +259,7 @@ def _families(post: Posterior) -> FamilyComparison | None:
 
 def _others(families: FamilyComparison) -> dict[str, Posterior]:
     """The posteriors of families other than that of (ε, δ) that the counts leave open."""
-    return {name: other for name, other in families.within(_CLOSE).items() if name != "approx"}
+    return {name: other for name, other in families.left_open(_CLOSE).items() if name != "approx"}
 
 
 def _of_families(

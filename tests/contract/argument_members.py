@@ -585,6 +585,7 @@ def families() -> Any:
 for _name in ("rows", "summary", "to_dict"):
     call(f"bayes_dp.FamilyComparison.{_name}", Method(families, _name), {}, prob=PROB)
 call("bayes_dp.FamilyComparison.within", Method(families, "within"), {}, nats=number(0, math.inf, "[]", 5.0))
+call("bayes_dp.FamilyComparison.left_open", Method(families, "left_open"), {}, nats=number(0, math.inf, "[]", 5.0))
 saving("bayes_dp.FamilyComparison", families, "to_json")
 
 

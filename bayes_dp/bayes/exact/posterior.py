@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -20,13 +21,16 @@ from bayes_dp.bayes.exact.rates import draw_rates
 from bayes_dp.bayes.grid.axis import Axis, axis_of
 from bayes_dp.bayes.grid.grid import HEAVY_TAIL, Grid, GridMarginal, LogLikelihood
 from bayes_dp.bayes.levels.beside import BesideGaussian
+from bayes_dp.bayes.levels.thresholds import THINNEST, log_given_false_positives
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.region import layer_area
 from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
-from bayes_dp.support.arrays import Floats
+from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.tradeoff import approx_dp
 
 __all__ = ["MOST_CHALLENGES", "ExactPosterior", "exact", "exact_delta"]
 
@@ -109,6 +113,24 @@ class ExactPosterior(BesideGaussian):
     def grid(self) -> dict[str, Floats]:
         """The quadrature nodes and their posterior weights (they sum to one), flat arrays by name."""
         return {**self._grid.nodes, "weight": self._grid.weight}
+
+    @cached_property
+    @underflow_is_zero
+    def log_evidence_given_false_positives(self) -> float:
+        """log p(Y | X): the log evidence without what the choice of thresholds adds to it, see `thresholds.py`."""
+        nodes, fixed = self._grid.nodes, self.question.strength
+        value = nodes[self.parameter]
+        epsilon, delta = self.question.privacy(np.minimum(value, _FARTHEST))
+        given = nodes.get("strength", np.full(len(value), 1.0 if fixed == "tight" else fixed))
+        strength = np.minimum(given, 1.0 - THINNEST)
+        area = layer_area(epsilon, delta, strength)
+
+        def length(node: Ints, alpha: Floats) -> Floats:
+            e, d, s = epsilon[node], delta[node], strength[node]
+            sides = (approx_dp(a, s * e, s * d) - approx_dp(a, e, d) for a in (alpha, 1.0 - alpha))
+            return np.asarray(sum(sides) / area[node])
+
+        return log_given_false_positives(self.log_evidence, self.question.counts, self._grid.weight, length)
 
     def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
         """The marginal posterior density of a parameter."""

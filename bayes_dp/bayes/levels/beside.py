@@ -97,7 +97,14 @@ class BesideGaussian(Posterior):
         more = self.gaussian_evidence
         if more is None:
             return "Which of the two is right is not known from the counts."
-        if abs(more) < TELLING:
-            return f"The counts do not tell which of the two is right (log evidences differ by {abs(more):.2g})."
+        own: Any = self
+        given = (
+            self.gaussian_posterior.log_evidence_given_false_positives - own.log_evidence_given_false_positives
+            if abs(more) >= TELLING
+            else more
+        )
+        if abs(more) < TELLING or abs(given) < TELLING or given * more < 0:
+            but = "" if given == more else ", which is due to the choice of thresholds"
+            return f"The counts do not tell which of the two is right (log evidences differ by {abs(more):.2g}{but})."
         favoured = "Gaussian noise" if more > 0 else "(ε,δ)"
         return f"Of the two the counts favour {favoured} (its log evidence is larger by {abs(more):.3g})."

@@ -10,6 +10,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -176,6 +177,11 @@ class CurvePosterior(OfOrders, FamilyPosterior):
     def rejected(self) -> bool:
         """Whether the check speaks against the family."""
         return self.check <= _REJECTED
+
+    @cached_property
+    def log_evidence_given_false_positives(self) -> float:
+        """The log evidence itself: orders of scores take all thresholds at once, so that none was chosen."""
+        return self.log_evidence
 
     def _answer(self, question: Any) -> Self:
         return type(self)(question, self._fit, self._law, self.check)

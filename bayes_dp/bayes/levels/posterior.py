@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayes_dp.bayes.grid.axis import axis_of
 from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.counts import CountLevels
 from bayes_dp.bayes.levels.fit import Fit, quantile_of
+from bayes_dp.bayes.levels.thresholds import THINNEST, log_given_false_positives
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.bayes.question import Question, Strength, ask
@@ -282,6 +283,22 @@ class FamilyPosterior(Posterior):
         posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
         posterior |= {"alpha": alpha[None], "beta": beta[None]}
         return to_arviz(posterior, {}, self.counts, self.provenance, {"seed": seed})
+
+    @cached_property
+    @underflow_is_zero
+    def log_evidence_given_false_positives(self) -> float:
+        """log p(Y | X): the log evidence without what the choice of thresholds adds to it, see `thresholds.py`."""
+        theta, strength, weight = self._fit.nodes
+        strength = np.minimum(strength, 1.0 - THINNEST)
+        family = self.question.family
+        theta = np.minimum(theta, family.farthest)
+        area = np.exp(family.log_layer(theta * strength, theta * (1.0 - strength)))
+
+        def length(node: Ints, alpha: Floats) -> Floats:
+            t, s = theta[node], strength[node]
+            return np.asarray(sum(family(a, s * t) - family(a, t) for a in (alpha, 1.0 - alpha)) / area[node])
+
+        return log_given_false_positives(self.log_evidence, self.counts, weight, length)
 
     # -- what its ends are worth ----------------------------------------------------------------------------------
 

@@ -54,7 +54,11 @@ def counts_of_examples(found: Sequence[tuple[Indices, LossTable]], target_fpr: f
 def counts_of_models(
     scores: Sequence[GuessTable], names: Sequence[str], guesses: int, sides: Sides, seed: int
 ) -> ErrorCounts:
-    """A row for each model: the errors of so many guesses on its examples."""
+    """A row for each model: the errors of so many guesses on its examples.
+
+    One model is a one-run game. Several are none: the attacks on each know the memberships of the others, so that their
+    guesses may be right together, or wrong together, without a leak.
+    """
     guesses = whole_number("guesses", guesses, 1)
     if guesses > (least := min(map(len, scores))):
         raise InputError(f"guesses must be at most the {least} examples of a model, not {guesses}")
@@ -71,13 +75,14 @@ def counts_of_models(
             )
         rows.append([(called & ~member).sum(), (~member).sum(), (~called & member).sum(), member.sum()])
     false_positives, negatives, false_negatives, positives = np.array(rows).T
+    alone = len(names) == 1
     return ErrorCounts(
         false_positives,
         negatives,
         false_negatives,
         positives,
         base=names,
-        group=["models of one matrix"] * len(names) if len(names) > 1 else None,
-        design="one_run",
-        examples=sum(map(len, scores)),
+        group=None if alone else ["models of one matrix"] * len(names),
+        design="one_run" if alone else "cross_fed",
+        examples=len(scores[0]) if alone else None,
     )

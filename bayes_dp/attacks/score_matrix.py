@@ -276,8 +276,8 @@ class ScoreMatrix(Immutable):
         """The errors of so many guesses on the examples of each target, by the other models: a row for each target.
 
         `name` and `settings` are those of `attack`, `sides` and `seed` those of `attacks.guess`; `targets` are by
-        default all models. The design is "one_run". Rows of several targets have one `group`: they share their
-        examples, and are each other's references.
+        default all models. For one target the design is "one_run". Several share their examples and are each other's
+        references: their design is "cross_fed", for which one-run bounds are none, and their rows are one `group`.
 
         >>> rng = np.random.default_rng(0)
         >>> member = rng.random((9, 100)) < 0.5

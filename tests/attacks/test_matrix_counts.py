@@ -70,10 +70,12 @@ def test_several_models_are_rows_of_one_group():
     single = [given.model_counts(8, "lira", [t]) for t in (0, 2, 5)]
     assert counts.base == ("m0", "m2", "m5")
     assert len(set(counts.group)) == 1
-    assert counts.examples == sum(each.examples for each in single)
+    assert (counts.design, counts.examples) == ("cross_fed", None)
     assert counts.false_negatives.tolist() == [each.false_negatives[0] for each in single]
     assert len(given.model_counts(8)) == len(given)
-    assert "group" in str(bdp.compare(counts, 1e-3).summary())
+    table = bdp.compare(counts, 1e-3)
+    assert not any(row.valid for row in table.rows)
+    assert 'that is the design "one_run"' in refusal(bdp.audits.one_run, counts, 1e-5)
 
 
 def test_refused():

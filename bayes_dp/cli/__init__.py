@@ -1,6 +1,6 @@
 """The command line `bayes-dp`: one module for each group of verbs, and the program that they are part of."""
 
-from bayes_dp.cli import audit, compare, estimate, measure, plan, propensity, registered, report, zero_run
+from bayes_dp.cli import audit, compare, estimate, gate, measure, plan, propensity, registered, report, zero_run
 from bayes_dp.cli import calibrate as validity
 from bayes_dp.cli.program import main
 
@@ -8,6 +8,7 @@ __all__ = [
     "audit",
     "compare",
     "estimate",
+    "gate",
     "main",
     "measure",
     "plan",

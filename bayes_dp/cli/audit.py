@@ -381,13 +381,13 @@ def profile(
     runs must be independent: scores of the examples of one model are for bayes-dp audit one-run.
     """
     from bayes_dp.audits.profile import profile as bound
-    from bayes_dp.checks import InputError
+    from bayes_dp.checks import InputError, show
     from bayes_dp.data.guess_table import GuessTable
 
     try:
         deltas = [float(part) for part in (delta or "").split(",") if part.strip()]
     except ValueError:
-        raise InputError(f"--delta must be numbers separated by commas, such as 1e-5,1e-3, not {delta!r}") from None
+        raise InputError(f"--delta must be numbers separated by commas, such as 1e-5,1e-3, not {show(delta)}") from None
     if fail_above is not None and len(deltas) != 1:
         raise InputError("--fail-above is for a single --delta")
     found = bound(GuessTable.read(file), confidence=confidence, band=band.value)

@@ -25,7 +25,7 @@ FLOORS = (
     ("claims", "propensity"),
     ("bayes",),
     ("comparison",),
-    ("calibrate", "planning"),
+    ("calibrate", "planning", "testing"),
     ("plots",),
     ("reporting",),
     ("cli",),

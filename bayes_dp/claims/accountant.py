@@ -66,7 +66,8 @@ def _parts(event: Any, count: int) -> Iterator[tuple[float | None, float, int]]:
 
 def _polygon(distribution: Any) -> Polygon:
     """By the chords of δ(e^ε), which are above it."""
-    last = float(distribution.get_epsilon_for_delta(max(_LEAST_DELTA, 2 * distribution.get_delta_for_epsilon(700.0))))
+    beyond = float(distribution.get_delta_for_epsilon(700.0))  # probability of an infinite loss
+    last = math.inf if beyond >= 0.5 else float(distribution.get_epsilon_for_delta(max(_LEAST_DELTA, 2 * beyond)))
     if not last < 700:
         raise InputError("the privacy loss distribution has no finite epsilon")
     epsilon = np.linspace(0.0, max(last, _STEP), _POINTS)

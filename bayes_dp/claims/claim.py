@@ -152,8 +152,8 @@ class Claim:
         confidence : one minus the chance to refute a true claim. A bound has its own.
         choice, sides, seed : how guesses are made of a table, see `audits.one_run`.
 
-        >>> print(bdp.Claim(1.0, 1e-5).test(bdp.Guesses(examples=1000, made=200, correct=150)))
-        The claim ... is not refuted (p = ...
+        >>> bdp.Claim(1.0, 1e-5).test(bdp.Guesses(examples=1000, made=200, correct=150)).answer
+        'The claim ((ε, δ)-DP with ε = 1 at δ = 1e-05) is not refuted at 95% (p = 0.3, one-run-exact). ...
         """
         from bayes_dp.claims.testing import tested
 

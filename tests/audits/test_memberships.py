@@ -56,14 +56,14 @@ def test_an_overlap_is_judged_by_its_worst_laws(examples, overlap):
 
 @pytest.mark.parametrize("pilot", [2, 5])
 @pytest.mark.parametrize(
-    "chances", [[0.5] * 12, [0.999] * 12, np.linspace(0.001, 0.999, 12), [0.01, 0.99] * 6, [0.5] * 6 + [0.9995] * 6]
+    "chances", [[0.5] * 10, [0.999] * 10, np.linspace(0.001, 0.999, 10), [0.01, 0.99] * 5, [0.5] * 5 + [0.9995] * 5]
 )
 def test_true_propensities_are_seldom_rejected(chances, pilot):
-    """Over all memberships of 12 examples, each with its chance."""
+    """Over all memberships of ten examples, each with its chance."""
     chances, total = np.array(chances), 0.0
-    sets = np.array(list(itertools.product([False, True], repeat=12)))
+    sets = np.array(list(itertools.product([False, True], repeat=10)))
     for member in sets[sets.any(axis=1) & ~sets.all(axis=1)]:
-        if under_propensities(member, chances, 12 - pilot).invalid:
+        if under_propensities(member, chances, 10 - pilot).invalid:
             total += np.prod(np.where(member, chances, 1 - chances))
     assert total <= LEVEL
 

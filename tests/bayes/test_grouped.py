@@ -127,10 +127,10 @@ def test_small_spread_is_one_base_with_the_sums():
     """And a group of one is a base."""
     counts = simulated(1, [3, 1, 4, 1])
     exact = bdp.estimate(summed(counts), 0.01)
-    sampled = hierarchical(counts, 0.01, spread=1e-4, draws=1000, warmup=600, progress=False)
+    sampled = hierarchical(counts, 0.01, spread=1e-4, draws=700, warmup=500, progress=False)
     assert sampled.diagnostics["divergences"] == 0
     assert_alike(sampled, exact)
-    law = bdp.estimate(counts, 0.01, groups="aggregate", spread=1e-6, draws=4000, progress=False)
+    law = bdp.estimate(counts, 0.01, groups="aggregate", spread=1e-6, draws=2500, progress=False)
     assert_alike(law, exact)
 
 
@@ -162,7 +162,7 @@ def test_against_weighted_draws_from_the_prior():
     weight /= weight.sum()
     worth = 1 / np.sum(weight**2)
     assert worth > 10_000
-    sampled = hierarchical(counts, delta, draws=2000, warmup=700, progress=False, seed=3)
+    sampled = hierarchical(counts, delta, draws=1200, warmup=600, progress=False, seed=3)
     assert sampled.diagnostics["divergences"] == 0
     for name, values in {"epsilon": epsilon, "strength": strength, "spread": spread}.items():
         order = np.argsort(values)

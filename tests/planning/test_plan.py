@@ -151,7 +151,7 @@ def test_the_truth_of_an_experiment():
 def made() -> Plan:
     """From an experiment that has not been made, at a fixed strength."""
     planned = Experiment(2, 15, 20, epsilon=1.5)
-    return plan(planned, DELTA, 1.9, strength=STRENGTH, repetitions=24, largest=4.0, seed=5, progress=False)
+    return plan(planned, DELTA, 1.9, strength=STRENGTH, repetitions=16, largest=4.0, seed=5, progress=False)
 
 
 def by_hand(bases, n0, n1, size, seed):
@@ -171,7 +171,7 @@ def test_the_widths_are_those_of_a_plain_simulation(made):
     assert (last["challenges"].bases, last["bases"].negatives) == (2, 15)
     for row in last.values():
         assert row.times > 1
-        twin = by_hand(row.bases, int(row.negatives), int(row.positives), 24, seed=11)
+        twin = by_hand(row.bases, int(row.negatives), int(row.positives), 16, seed=11)
         assert stats.ks_2samp(row.widths, twin).pvalue > 1e-3
         assert np.median(row.widths) == pytest.approx(np.median(twin), rel=0.2)
 
@@ -181,8 +181,8 @@ def test_the_size_that_is_needed_is_enough(made):
         assert need is not None, way
         assert need.fewest <= need.runs
         assert need.runs == need.bases * (need.negatives + need.positives)
-        twin = by_hand(need.bases, need.negatives, need.positives, 24, seed=12)
-        spread = math.sqrt(0.8 * 0.2) * math.sqrt(1 / 24 + 1 / 24)  # of the share, there and in the plan
+        twin = by_hand(need.bases, need.negatives, need.positives, 16, seed=12)
+        spread = math.sqrt(0.8 * 0.2) * math.sqrt(1 / 16 + 1 / 16)  # of the share, there and in the plan
         assert np.mean(twin <= 1.9) == pytest.approx(0.8, abs=3.5 * spread)
 
 

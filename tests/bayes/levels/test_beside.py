@@ -104,21 +104,21 @@ def test_one_strong_attack_among_useless_ones_counts():
 def test_it_holds_the_truth_where_the_noise_is_gaussian(n, trials, rate):
     """Attacks between half of μ = 1 and all of it, where the interval of ε lies below 4.38 in all data sets."""
     held, ends = 0, []
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         beta = special.ndtr(-special.ndtri(rate) - rng.uniform(0.5, 1.0, n))
         counts = bdp.ErrorCounts(rng.binomial(trials, rate, n), trials, rng.binomial(trials, beta), trials)
         low, high = gaussian_mu(counts, [0.05, 0.95])
         held += low <= 1.0 <= high
         ends.append(high)
-    assert held >= 30  # 36 of 40 on average, and 30 at three standard errors below
+    assert held >= 14  # 18 of 20 on average, and 14 at three standard errors below
     assert np.median(ends) < 2.5
 
 
 @pytest.mark.parametrize(("n", "trials", "most"), [(20, 1000, 0.15), (20, 100, 0.5), (5, 1000, 0.4)])
 def test_useless_attacks_are_near_nothing(n, trials, most):
     ends = []
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         counts = bdp.ErrorCounts(rng.binomial(trials, 0.1, n), trials, rng.binomial(trials, 0.9, n), trials)
         ends.append(gaussian_mu(counts, 0.95))

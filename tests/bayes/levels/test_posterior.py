@@ -54,7 +54,7 @@ def test_the_golden_values_are_those_of_the_file():
 
 def slow_posterior(family, counts, strength):
     """Quantiles of θ and the log evidence from a plain grid in x, the ε of equal advantage, and s."""
-    x = (np.arange(400) + 0.5) / 400 * 14
+    x = (np.arange(200) + 0.5) / 200 * 14
     s = (np.arange(60) + 0.5) / 60 if strength == "free" else np.array([strength])
     theta = family.by_epsilon(x)
     value = np.array([[log_likelihood(family, counts, float(t), float(v)) for v in s] for t in theta])
@@ -62,7 +62,7 @@ def slow_posterior(family, counts, strength):
     top = value.max()
     mass = np.exp(value - top).mean(axis=1)
     cumulative = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
-    return np.interp(PROBABILITY, cumulative, theta), top + np.log(mass.sum() * 14 / 400)
+    return np.interp(PROBABILITY, cumulative, theta), top + np.log(mass.sum() * 14 / 200)
 
 
 @pytest.mark.slow

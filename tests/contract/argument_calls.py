@@ -37,7 +37,13 @@ MATRIX = bdp.ScoreMatrix(
 )
 FEATURES = RNG.normal(size=(60, 2))
 GAUSSIAN = tradeoff.Gaussian(1.0)
-LOGISTIC = bdp.Family("logistic", lambda a, theta: (1 - a) / (1 - a + a * np.exp(theta)))
+
+
+def logistic(a: Any, theta: Any) -> Any:
+    return (1 - a) / (1 - a + a * np.exp(theta))
+
+
+LOGISTIC = bdp.Family("logistic", logistic)
 
 
 @cache

@@ -53,6 +53,7 @@ from tests.contract.argument_calls import (
     curves,
     family_posterior,
     learned,
+    logistic,
     posterior,
     run,
 )
@@ -796,10 +797,10 @@ call(
 call(
     "bayes_dp.Family",
     bdp.Family,
-    {"name": "logistic", "f": LOGISTIC},
+    {"name": "logistic", "f": logistic},
     name=text("gaussian", "with spaces"),
     f=thing(
-        LOGISTIC,
+        logistic,
         wrong=(
             None,
             lambda a: 1 - a,

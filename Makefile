@@ -14,7 +14,7 @@ QUICK := tests/attacks tests/audits tests/data tests/propensity tests/results te
 	tests/contract/test_imports.py tests/bayes/exact tests/bayes/likelihoods/test_binomial.py \
 	$(patsubst %,tests/bayes/test_%.py,estimate layer priors) \
 	$(patsubst %,tests/comparison/test_%.py,contradictions guessing) \
-	$(patsubst %,tests/cli/test_%.py,cli lower_bounds measure plan propensity zero_run) \
+	$(patsubst %,tests/cli/test_%.py,cli measure plan propensity zero_run) \
 	$(patsubst %,--ignore=tests/%.py,audits/test_choice audits/test_memberships bayes/grid/test_axis \
 	propensity/test_bootstrapping propensity/test_falsification support/test_workers)
 # What leans on the dependencies: arrays, special functions, compilers, samplers, diagnostics, files, figures, options.

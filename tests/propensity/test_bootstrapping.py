@@ -196,6 +196,7 @@ def test_gaussian_at_a_delta_is_bootstrapped_in_mu():
     assert epsilon.parameter == "epsilon"
     assert epsilon.details["bootstrap_ratios"] == mu.details["bootstrap_ratios"]
     assert epsilon.value == float(Gaussian(mu.value).epsilon_at(1e-3))
+    assert epsilon.details["mu"] == mu.value
 
 
 def test_warnings_are_handed_on():

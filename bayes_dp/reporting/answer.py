@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
@@ -54,7 +55,9 @@ def _in_short(found: Findings) -> Iterator[Piece]:
         yield from shift_in_short(found, found.shifted)
         yield Paragraph("What follows is of the error counts alone, which take members and non-members for alike:")
     tone: Literal["plain", "lead"] = "lead" if found.shifted is None and found.claim is None else "plain"
-    middle = f"In the first case values above and below {found.posterior.median:.3g} are equally probable."
+    middle = (
+        f"In the first case values above and below {found.posterior.median:.3g} are equally probable.{_told(found)}"
+    )
     if found.cautions:
         yield Paragraph(
             f"Under a model that should not be taken as it stands (see the warnings), ε is between {low} and {high}"
@@ -72,6 +75,11 @@ def _in_short(found: Findings) -> Iterator[Piece]:
     if found.cautions and found.check is not None:
         yield Paragraph("The section on whether the model fits the counts says what may be done about it.")
     yield Items(tuple(_main_points(found)))
+
+
+def _told(found: Findings) -> str:
+    """Which of the two families the counts favour, or that they do not tell."""
+    return f" {shown(found.posterior.told)}" if isinstance(found.posterior, BesideGaussian) else ""
 
 
 def _verdict(verdict: Verdict) -> Iterator[Piece]:
@@ -229,15 +237,17 @@ def _posterior(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece
     yield Paragraph(
         f"Given the counts, the model and the priors, ε is between {low:.3g} and {high:.3g} with {share} probability."
         f" It is below {low:.3g} with {tail} probability and above {high:.3g} with {tail}. These are statements of"
-        " belief about this training procedure, and not about how often such intervals hold."
+        " belief about this training procedure, and not about how often such intervals hold. The model is the family of"
+        f" (ε, δ), beside which the table has the Gaussian one, if that has a finite ε at this δ.{_told(found)}"
     )
     yield figures["density"]
     rows = []
-    for row in post.table(found.prob):
+    for row in post.shown(found.prob):
         numbers = (row["median"], row["mean"], row["sd"])
         cells = [f"{value:.3g}" if math.isfinite(value) else "not known" for value in numbers]
         intervals = (f"{row[a]:.3g} to {row[b]:.3g}" for a, b in (("low", "high"), ("hdi_low", "hdi_high")))
-        rows.append((shown(label(row["parameter"], short=False)), *cells, *intervals))
+        name, comma, condition = row["parameter"].partition(",")
+        rows.append((shown(label(name, short=False) + comma + condition), *cells, *intervals))
     yield ReportTable(
         "parameters",
         f"The posterior at δ = {found.delta:g}. The first interval leaves equal probability on both sides, the other is"

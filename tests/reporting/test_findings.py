@@ -338,3 +338,24 @@ def test_scores_of_fewer_examples_than_guesses_leave_the_counts():
     report = bdp.report(ONE_MODEL, 1e-3, scores=of_one_model(m=60))
     assert report.findings.shifted is None
     assert "There are 100 guesses, and scores of only 60 examples." in report.markdown
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (bdp.datasets.strong_attacks(), "Of the two the counts favour Gaussian noise"),
+        (bdp.ErrorCounts(10, 100, 20, 100), "The counts do not tell which of the two is right"),
+    ],
+)
+def test_the_first_sentences_say_whether_the_counts_tell_the_family(counts, said):
+    report = bdp.report(counts, 1e-3)
+    assert said in lead(report)
+    cells = {row[0]: row[4] for row in tables(report)["parameters"].rows}
+    low, high = report.posterior.gaussian(0.9)
+    assert cells["ε, if Gaussian"] == f"{low:.3g} to {high:.3g}"
+
+
+def test_without_a_finite_gaussian_epsilon_there_is_no_row_of_it():
+    report = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 0.0)
+    assert "no finite ε would hold" in lead(report)
+    assert "ε, if Gaussian" not in {row[0] for row in tables(report)["parameters"].rows}

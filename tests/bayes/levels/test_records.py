@@ -147,3 +147,16 @@ def test_families_differ_in_epsilon_and_hardly_in_order():
     ]
     for one, other in itertools.pairwise(orders):
         assert one[0] == other[0] == "Ann"
+
+
+def test_no_record_is_above_a_limit_that_no_member_reaches():
+    """The largest member, θ = 2, is (2, 0)-DP."""
+    logistic = bdp.Family("logistic", lambda a, t: (1 - a) / (1 - a + a * np.exp(t)), most=2.0)
+    counts = bdp.ErrorCounts([5, 30, 0], 100, [60, 55, 0], 100)
+    post = bdp.estimate(counts, 1e-3, family=logistic, prior="Uniform(0, 2)")
+    for limit, some in ((2.1, False), (50.0, False), (0.5, True)):
+        found = bdp.records(post, limit)
+        assert bool(found.chosen) == some
+        assert all((row.above > 0) == (row.alone > 0) == some for row in found.records)
+        assert all(row.high <= 2.0 for row in found.records)
+    assert found.warnings is not None

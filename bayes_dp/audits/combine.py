@@ -35,8 +35,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from bayes_dp.audits.base import Audit, caution
-from bayes_dp.audits.exact_test import GRID, gap, p_values, tail_bound
+from bayes_dp.audits.exact_test import GRID, gap, mixed_log_ratio, p_values, tail_bound
 from bayes_dp.audits.intervals import accuracy, epsilon_from_rates
+from bayes_dp.audits.rate_tests import clopper_pearson_p
 from bayes_dp.audits.repeated import REPEATED, base_name, columns, opposite, provenance, question
 from bayes_dp.beta import clopper_pearson_upper
 from bayes_dp.checks import InputError, is_one_of, show, whole_number
@@ -44,6 +45,7 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.support.arrays import Bools, Floats, Ints
 from bayes_dp.support.callable_module import call_module_as
+from bayes_dp.tradeoff import ApproxDP
 
 __all__ = ["METHODS", "combine", "joint_exact", "mixture"]
 
@@ -116,7 +118,9 @@ class _Bases:
         exact = np.maximum(n0, n1) <= _EXACT
         found[exact] = p_values(x[exact], n0[exact], y[exact], n1[exact], asked[exact], self.delta)
         for i in np.flatnonzero(~exact):
-            found[i] = clopper_pearson_p(x[i], n0[i], y[i], n1[i], float(asked[i]), self.delta)
+            found[i] = clopper_pearson_p(
+                ApproxDP(float(asked[i]), self.delta), int(x[i]), int(n0[i]), int(y[i]), int(n1[i])
+            )
         return found.reshape(-1, len(epsilon)).T[:, place.ravel()]
 
     def bounds_on_p(self, epsilon: Floats) -> Floats:
@@ -140,27 +144,6 @@ class _Bases:
         return len(self.x)
 
 
-def clopper_pearson_p(x: float, n0: float, y: float, n1: float, epsilon: float, delta: float) -> float:
-    """The least error probability at which the Clopper-Pearson bound reaches ε, by bisection of its logarithm.
-
-    >>> round(bdp.audits.combine.clopper_pearson_p(5, 100, 40, 100, 1.5, 1e-5), 9)
-    0.055066966
-    """
-
-    def reached(log_p: float) -> bool:
-        alpha, beta = (clopper_pearson_upper(k, n, math.exp(log_p) / 2) for k, n in ((x, n0), (y, n1)))
-        return bool(epsilon_from_rates(alpha, beta, delta) >= epsilon)
-
-    low, high = -300.0, 0.0  # SciPy's quantiles are not finite far below
-    for log_p in (low, high):
-        if reached(log_p) is (log_p == low):
-            return math.exp(log_p)
-    while high - low > 1e-11:
-        middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return math.exp(high)
-
-
 def mixture(x: Floats, n0: Floats, y: Floats, n1: Floats, epsilon: ArrayLike, delta: float) -> Floats:
     """log of an e-value: the chance of the errors under independent Beta(½, ½) rates over the largest that R allows.
 
@@ -172,9 +155,7 @@ def mixture(x: Floats, n0: Floats, y: Floats, n1: Floats, epsilon: ArrayLike, de
     """
     worse = np.asarray(x / n0 + y / n1 > 1)  # R is its own image under the opposite decisions
     x, y = np.where(worse, n0 - x, x), np.where(worse, n1 - y, y)
-    laws = special.betaln(x + 0.5, n0 - x + 0.5) + special.betaln(y + 0.5, n1 - y + 0.5) - 2 * special.betaln(0.5, 0.5)
-    free = sum(special.xlogy(k, k / n) + special.xlogy(n - k, 1 - k / n) for k, n in ((x, n0), (y, n1)))
-    return np.asarray(laws - free + gap(x, n0, y, n1, epsilon, delta))
+    return np.asarray(mixed_log_ratio(x, n0, y, n1) + gap(x, n0, y, n1, epsilon, delta))
 
 
 # Rules for a whole bound ----------------------------------------------------------------------------------------------

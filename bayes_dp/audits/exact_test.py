@@ -32,7 +32,7 @@ from scipy import special
 
 from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["GRID", "gap", "p_values", "tail_bound"]
+__all__ = ["GRID", "gap", "mixed_log_ratio", "p_values", "tail_bound"]
 
 GRID = np.arange(5001) / 100  # the values of ε that are judged, 0 to 50, fixed before any data
 _TIES = 1e-9  # by which G may be off for counts whose likelihood ratios are the same
@@ -165,13 +165,26 @@ def _last_rejected(g: Floats, asked: _Questions) -> list[Ints]:
     return np.split(y.astype(int), np.cumsum(sizes)[:-1])
 
 
+def mixed_log_ratio(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike) -> Floats:
+    """log of the chance of the errors, in their order, under independent Beta(½, ½) rates, less the largest log L."""
+    parts = [
+        special.betaln(k + 0.5, n - k + 0.5)
+        - special.betaln(0.5, 0.5)
+        - special.xlogy(k, k / n)
+        - special.xlogy(n - k, 1 - k / n)
+        for k, n in ((np.asarray(x), np.asarray(n0)), (np.asarray(y), np.asarray(n1)))
+    ]
+    return np.asarray(parts[0] + parts[1])
+
+
 def p_values(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
-    """p(ε) of whole counts, 1 where (x/N0, y/N1) lies in R(ε, δ): arrays broadcast to (k,).
+    """p(ε) of whole counts, 1 where (x/N0, y/N1) lies in R(ε, δ); arrays broadcast.
 
     >>> bdp.audits.exact_test.p_values(3, 20, 5, 20, [0.5, 2.5], 0.01).round(7)
     array([0.0146456, 1.       ])
     """
-    x, n0, y, n1, epsilon = np.broadcast_arrays(*(np.asarray(each, float) for each in (x, n0, y, n1, epsilon)))
+    given = np.broadcast_arrays(*(np.asarray(each, float) for each in (x, n0, y, n1, epsilon)))
+    x, n0, y, n1, epsilon = (each.ravel() for each in given)
     g = gap(x, n0, y, n1, epsilon, delta) - _TIES
     some = np.flatnonzero(g > 0)
     found = np.ones(len(g))
@@ -179,7 +192,7 @@ def p_values(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: 
         asked = _Questions(n0, n1, epsilon, delta)[some]
         rows = zip(_last_rejected(g[some], asked), asked.n0, asked.n1, asked.epsilon, strict=True)
         found[some] = [_largest(last, int(m), int(n), float(e), delta) for last, m, n, e in rows]
-    return found
+    return found.reshape(given[0].shape)
 
 
 def _largest(last: Ints, n0: int, n1: int, epsilon: float, delta: float) -> float:

@@ -22,6 +22,7 @@ from functools import partial
 import numpy as np
 from scipy import special
 
+from bayes_dp.audits.exact_test import mixed_log_ratio
 from bayes_dp.beta import clopper_pearson_upper
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.tradeoff import TradeOffFunction, least
@@ -95,12 +96,10 @@ def mixture_log_e(f: TradeOffFunction, x: int, n0: int, y: int, n1: int) -> floa
     """log E of the mixture; 0 where one of the two kinds of runs is missing."""
     if n0 == 0 or n1 == 0:
         return 0.0
-    mixed = sum(special.betaln(k + 0.5, n - k + 0.5) - special.betaln(0.5, 0.5) for k, n in ((x, n0), (y, n1)))
     if x / n0 + y / n1 > 1:
         x, y = n0 - x, n1 - y
-    errors, misses = np.array([float(x)]), np.array([float(y)])
-    free = _log_likelihood(errors, n0, misses, n1, errors / n0, misses / n1)
-    return float(mixed - (free - _excess(f, errors, n0, misses, n1))[0])
+    excess = _excess(f, np.array([float(x)]), n0, np.array([float(y)]), n1)[0]
+    return float(mixed_log_ratio(x, n0, y, n1) + excess)
 
 
 def _excess(f: TradeOffFunction, x: Floats, n0: int, y: Floats, n1: int) -> Floats:

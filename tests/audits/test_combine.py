@@ -10,7 +10,7 @@ from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp.audits import combine as module
-from bayes_dp.audits.combine import METHODS, bonferroni, clopper_pearson_p, fisher, hommel, mixture, simes
+from bayes_dp.audits.combine import METHODS, bonferroni, fisher, hommel, mixture, simes
 from bayes_dp.audits.exact_test import p_values
 from bayes_dp.checks import InputError
 from tests.golden import golden
@@ -37,13 +37,6 @@ def test_golden_partial_conjunction(entry):
     given = entry["inputs"]
     rule = fisher if given["independent"] else bonferroni
     assert rule(np.array(given["ps"]), given["k"]) == pytest.approx(entry["expected"], rel=1e-8)
-
-
-@golden("sequential", "cp_p")
-def test_golden_clopper_pearson_p(entry):
-    given = entry["inputs"]
-    found = clopper_pearson_p(given["x"], given["n0"], given["y"], given["n1"], given["eps"], given["delta"])
-    assert found == pytest.approx(entry["expected"], rel=1e-8)
 
 
 @golden("sequential", "pooled_cp_bound")
@@ -101,12 +94,6 @@ def test_e_values_expect_at_most_one():
         assert (law * e).sum() <= 1 + 1e-12
         assert (law[::-1, ::-1] * e).sum() <= 1 + 1e-12  # the opposite decisions
     assert e[round(n * corner), round(n * corner)] < 1
-
-
-def test_clopper_pearson_p_at_its_ends():
-    assert clopper_pearson_p(50, 100, 60, 100, 0.5, 0.0) == 1.0
-    p = clopper_pearson_p(0, 10**8, 0, 10**8, 1.0, 1e-3)
-    assert 0 < p < 1e-120
 
 
 # Bounds ---------------------------------------------------------------------------------------------------------------

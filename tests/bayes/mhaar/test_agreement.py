@@ -59,7 +59,7 @@ def random_data(index):
 @pytest.mark.parametrize("index", range(20))  # each number of bases with each δ
 def test_random_data_sets(index):
     counts, delta = random_data(index)
-    sampled = bdp.estimate(counts, delta, method="mhaar", seed=index, chains=8, draws=8000, progress=False)
+    sampled = bdp.estimate(counts, delta, method="mhaar", seed=index, chains=8, draws=3000, progress=False)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found
 
@@ -79,7 +79,7 @@ def test_golden_at_fixed_strength(row):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_bundled_data(data, auxiliaries):
     counts, delta = BUNDLED[data]
-    settings = {"n_auxiliaries": 200, "draws": 4000} if auxiliaries == "uniform" else {}
+    settings = {"n_auxiliaries": 200, "draws": 2000} if auxiliaries == "uniform" else {}
     sampled = bdp.estimate(counts, delta, method="mhaar", auxiliaries=auxiliaries, seed=1, progress=False, **settings)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found

@@ -16,6 +16,7 @@ __all__ = ["claim_of"]
 
 _STEP = 1e-3  # between the ε at which the accountant is asked, at least
 _POINTS = 20_001
+_LARGEST = 700.0  # ε; no larger one is told apart
 _LEAST_DELTA = 1e-14
 
 
@@ -43,6 +44,8 @@ def claim_of(mechanism: Any) -> tuple[str, TradeOffFunction | tuple[float, float
     if not accountant.supports(mechanism):
         raise InputError(f"dp_accounting has no privacy loss distribution of a {type(mechanism).__name__}")
     accountant.compose(mechanism)
+    if accountant.get_delta(_LARGEST) >= 0.5:  # which its distribution need not show
+        raise InputError(f"a {type(mechanism).__name__} has no finite epsilon")
     return f"a {type(mechanism).__name__} of dp_accounting", _polygon(accountant._pld)
 
 
@@ -66,9 +69,9 @@ def _parts(event: Any, count: int) -> Iterator[tuple[float | None, float, int]]:
 
 def _polygon(distribution: Any) -> Polygon:
     """By the chords of δ(e^ε), which are above it."""
-    beyond = float(distribution.get_delta_for_epsilon(700.0))  # probability of an infinite loss
+    beyond = float(distribution.get_delta_for_epsilon(_LARGEST))  # probability of an infinite loss
     last = math.inf if beyond >= 0.5 else float(distribution.get_epsilon_for_delta(max(_LEAST_DELTA, 2 * beyond)))
-    if not last < 700:
+    if not last < _LARGEST:
         raise InputError("the privacy loss distribution has no finite epsilon")
     epsilon = np.linspace(0.0, max(last, _STEP), _POINTS)
     return polygon_of_profile(epsilon, np.asarray(distribution.get_delta_for_epsilon(epsilon)))

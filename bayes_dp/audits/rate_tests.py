@@ -27,7 +27,7 @@ from bayes_dp.beta import clopper_pearson_upper
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.tradeoff import TradeOffFunction, least
 
-__all__ = ["MOST_RUNS", "clopper_pearson_p", "joint_p", "mixture_log_e"]
+__all__ = ["MOST_RUNS", "clopper_pearson_p", "joint_p", "largest_gap", "mixture_log_e"]
 
 MOST_RUNS = 20_000  # with or without the example, up to which `joint_p` takes seconds
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -66,6 +66,16 @@ def joint_p(f: TradeOffFunction, x: int, n0: int, y: int, n1: int) -> float:
     angles = np.linspace(0.0, math.pi / 2, _POINTS + 1)
     largest = max(_largest(partial(chance, mirrored=mirrored), angles) for mirrored in (False, True))
     return min(1.0, largest * (1 + 1e-6))
+
+
+def largest_gap(f: TradeOffFunction, bases: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    """Of all bases with the same numbers of runs the one with the largest G, which has the smallest p-value of them."""
+    found: dict[tuple[int, int], tuple[float, tuple[int, int, int, int]]] = {}
+    for x, n0, y, n1 in bases:
+        gap = float(_excess(f, np.array([float(x)]), n0, np.array([float(y)]), n1)[0])
+        if (n0, n1) not in found or gap > found[n0, n1][0]:
+            found[n0, n1] = gap, (x, n0, y, n1)
+    return [base for _, base in found.values()]
 
 
 def _largest(chance: Callable[[Floats], Floats], angles: Floats) -> float:

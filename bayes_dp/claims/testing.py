@@ -28,7 +28,7 @@ from bayes_dp.audits.f_dp import p_value as f_dp_p_value
 from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, guessing_settings
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.one_run import binomial_tail, exact_p_value
-from bayes_dp.audits.rate_tests import MOST_RUNS, clopper_pearson_p, joint_p, mixture_log_e
+from bayes_dp.audits.rate_tests import MOST_RUNS, clopper_pearson_p, joint_p, largest_gap, mixture_log_e
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show
 from bayes_dp.claims.result import ClaimFinding, ClaimTest
 from bayes_dp.data.counts import ErrorCounts
@@ -88,12 +88,14 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTes
     def smallest(test: Callable[..., float]) -> float:
         return min(1.0, len(bases) * min(test(f, *base) for base in bases))
 
-    tests: dict[str, Callable[..., float]] = {"joint": joint_p, "clopper-pearson": clopper_pearson_p}
-    if max(max(n0, n1) for _, n0, _, n1 in bases) > MOST_RUNS:
-        del tests["joint"]
+    rows = []
+    if max(max(n0, n1) for _, n0, _, n1 in bases) <= MOST_RUNS:
+        least = min(joint_p(f, *base) for base in largest_gap(f, bases))
+        rows.append(_test("joint", min(1.0, len(bases) * least), p, invalid))
+    tests: dict[str, Callable[..., float]] = {"clopper-pearson": clopper_pearson_p}
     if all(n0 == n1 for _, n0, _, n1 in bases):
         tests["accuracy"] = _accuracy_p
-    rows = [_test(name, smallest(test), p, invalid) for name, test in tests.items()]
+    rows += [_test(name, smallest(test), p, invalid) for name, test in tests.items()]
     log_e = np.array([mixture_log_e(f, *base) for base in bases])
     with np.errstate(over="ignore"):
         e_value = float(np.exp(log_e).mean())

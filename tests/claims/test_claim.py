@@ -71,6 +71,13 @@ def test_several_bases_and_several_numbers_of_guesses_cost():
     assert claim.test(table, choice=bdp.attacks.Bonferroni([100, 101])).p_value <= 2 * one + 1e-12
 
 
+def test_of_bases_with_as_many_runs_one_is_enough():
+    claim = bdp.Claim.gaussian(1.0)
+    bases = [(10, 50, 30, 60), (2, 50, 40, 60), (4, 50, 20, 60), (0, 30, 12, 30)]
+    test = claim.test(bdp.ErrorCounts(*(list(column) for column in zip(*bases, strict=True))))
+    assert test.p_value == min(1.0, 4 * min(joint_p(claim.below, *base) for base in bases))
+
+
 def test_bounds_of_other_families_refute_nothing():
     laplace = f_dp(GUESSES, 1e-5, family="laplace")
     for bound in (f_dp(GUESSES, 1e-5), laplace, f_dp(GUESSES), f_dp(GUESSES, family="laplace")):

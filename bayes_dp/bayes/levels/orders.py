@@ -38,6 +38,7 @@ _USABLE = 1e-4, 1e-6  # the same of the last two, in nats and as a share, beyond
 _AT_ONCE = 48  # levels
 _RESCALED = 4  # after so many scores, where densities do not differ by more than e^100 along the path
 _STEEP = 12.0  # from which level on they may
+_BEYOND, _ROUNDING = 1e3, 1e-15  # a gap up to which G has grown to 1, and what a probability may lack of 1
 _LARGEST = 400.0  # the logarithm of C at the right end of what is kept, at most
 
 
@@ -62,7 +63,25 @@ def log_order_probability(labels: Ints, family: TradeOffFamily, t: Floats, paths
     """
     if family is PURE:
         return _pure(labels, t)
-    return _general(labels, family, t, likely_paths(labels, family, t) if paths is None else paths)
+    paths = likely_paths(labels, family, t) if paths is None else paths
+    found, open_ = np.zeros(len(t)), ~_certain(labels, family, t)
+    if open_.any():
+        found[open_] = _general(labels, family, t[open_], paths.at(np.flatnonzero(open_)))
+    return found
+
+
+def _certain(labels: Ints, family: TradeOffFamily, t: Floats) -> Bools:
+    """Whether ℓ(t) is 1 but for rounding: where all scores with z are above all others, and no pair may be otherwise.
+
+    One with z is below one without with the probability ∫ f_t = (1 − G(t))/2, so that 1 − ℓ(t) ≤ N0 N1 (1 − G(t))/2.
+    """
+    if family.most < np.inf or (np.diff(labels) < 0).any():
+        return np.zeros(len(t), bool)
+    ones = int(labels.sum())
+    with np.errstate(divide="ignore"):
+        pairs = np.log(ones) + np.log(len(labels) - ones)
+        log_pair = family.log_layer(t, np.full(len(t), _BEYOND)) - np.log(2.0)
+    return np.asarray(pairs + log_pair < np.log(_ROUNDING))
 
 
 def sketch(labels: Ints, family: TradeOffFamily, t: Floats) -> tuple[Floats, Paths | None]:

@@ -282,3 +282,16 @@ def test_the_unit_of_an_own_family_changes_nothing() -> None:
     found = log_order_probability(labels, other, 1e5 * t)
     np.testing.assert_allclose(found, log_order_probability(labels, one, t), rtol=0, atol=1e-6)
     np.testing.assert_allclose(found, log_order_probability(labels, PURE, t), rtol=0, atol=3e-3)
+
+
+@pytest.mark.parametrize("family", [GAUSSIAN, LAPLACE], ids=["gaussian", "laplace"])
+def test_many_separated_scores_are_certain_far_out(family: TradeOffFamily) -> None:
+    labels, t = np.repeat([0, 1], 400), np.array([6.0, 60.0, 100.0, 250.0])
+    found = log_order_probability(labels, family, t)
+    assert found[0] < -1e-6
+    assert found[1:].tolist() == [0.0, 0.0, 0.0]
+    # A pair has the wrong order with the probability (1 − G)/2, and that of any of them is at most the sum.
+    few, t = np.repeat([0, 1], 3), np.array([4.0, 8.0, 12.0])
+    wrong = 9 * 0.5 * np.exp(family.log_layer(t, np.full(3, 1e3)))
+    assert (-np.expm1(log_order_probability(few, family, t)) <= wrong + 1e-8).all()
+    assert log_order_probability(few[::-1], family, np.array([12.0]))[0] < -10.0

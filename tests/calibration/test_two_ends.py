@@ -17,11 +17,10 @@ from scipy import optimize, special
 
 import bayes_dp as bdp
 from bayes_dp import region, tradeoff
-from bayes_dp.comparison.gate import valid_bounds
-from bayes_dp.comparison.verdict import judge
+from tests.calibration.many_posteriors import columns, compared, grid, many, passing
 
 PROB = 0.9
-DATA_SETS = 40
+HIGH_SETS = 40
 LOW = {"epsilon": 1.0, "delta": 1e-5}  # the truth in the table of the low end
 
 
@@ -85,19 +84,18 @@ def attacked(mechanism, n, trials, rate, rng):
 # The high end ---------------------------------------------------------------------------------------------------------
 
 
-def high(mechanism, delta, n, trials, rate, data_sets=DATA_SETS):
-    """Interval, whether it holds the truth or lies below it, the same under Gaussian noise, whether that reaches the
-    truth, and whether a limit of .95 of the truth passes, by the interval alone and by the gate."""
-    truth, rows = mechanism.epsilon(delta), []
-    for seed in range(data_sets):
-        counts = attacked(mechanism, n, trials, rate, np.random.default_rng([12, seed, n, trials]))
-        post = bdp.estimate(counts, delta)
-        low, top = post.interval(PROB)
-        gaussian = post.gaussian(PROB)
-        limit = 0.95 * truth
-        passes = top <= limit and judge(post, counts, limit, PROB, bounds=valid_bounds(counts, delta, PROB)).passed
-        rows.append((low, top, low <= truth <= top, top < truth, *gaussian, gaussian[1] >= truth, top <= limit, passes))
-    return truth, np.mean(rows, axis=0)
+def high(mechanism, delta, n, trials, rate, data_sets=HIGH_SETS):
+    """The mean ends of the interval, the shares in which it holds the truth and lies below it; the mean ends under
+    Gaussian noise, and the share in which they reach the truth; the shares in which a limit of .95 of the truth passes
+    by the interval alone, and by the gate."""
+    truth = mechanism.epsilon(delta)
+    every = [
+        attacked(mechanism, n, trials, rate, np.random.default_rng([12, seed, n, trials])) for seed in range(data_sets)
+    ]
+    found = compared(every, delta)
+    (low, top), (first, last) = ((post.low, post.high) for post in (found["approx"], found["gaussian"]))
+    rows = (low, top, (low <= truth) & (truth <= top), top < truth, first, last, last >= truth, top <= 0.95 * truth)
+    return truth, np.array([*(row.mean() for row in rows), passing(every, found, delta, 0.95 * truth)])
 
 
 HIGH = [
@@ -112,18 +110,17 @@ THRESHOLDS = [(mechanism, 1e-5, 20, 1000, rate) for mechanism in MECHANISMS for 
 
 def useless_end(n, trials, data_sets=200):
     """The mean upper end under Gaussian noise at δ = 1e-5 for attacks that see nothing."""
-    ends = []
+    every = []
     for seed in range(data_sets):
         rng = np.random.default_rng([14, seed, n, trials])
-        counts = bdp.ErrorCounts(rng.binomial(trials, 0.1, n), trials, rng.binomial(trials, 0.9, n), trials)
-        ends.append(bdp.estimate(counts, 1e-5, family="gaussian").quantile((1 + PROB) / 2))
-    return np.mean(ends)
+        every.append(bdp.ErrorCounts(rng.binomial(trials, 0.1, n), trials, rng.binomial(trials, 0.9, n), trials))
+    return many(columns(every), "gaussian", 1e-5, **grid(every)).high.mean()
 
 
 # The low end ----------------------------------------------------------------------------------------------------------
 
 
-def low_end(n, trials, strength, data_sets=DATA_SETS):
+def low_end(n, trials, strength, data_sets=40):
     """The share of data sets whose interval begins above the true ε, and the mean of where it begins."""
     rows = []
     for seed in range(data_sets):

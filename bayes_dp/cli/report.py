@@ -116,6 +116,8 @@ def report(
     more: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
     if scores is not None:
         more["scores"] = read_scores(scores)
+    if claim is not None:
+        more["claim"] = claim
     with unwarned():
         made = assemble(
             counts,
@@ -129,7 +131,6 @@ def report(
             seed=seed,
             title=title,
             source=file,
-            claim=claim,
             **more,
             **settings,
         )

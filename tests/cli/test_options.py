@@ -88,7 +88,7 @@ def test_the_common_options_come_first(capsys: pytest.CaptureFixture[str]):
     assert options(found["Options"]) == [
         "--delta", "--prob", "--design", "--examples", "--check", "--json", "--out", "--help"
     ]  # fmt: skip
-    assert options(found[GATE]) == ["--fail-above", "--control", "--no-control"]
+    assert options(found[GATE]) == ["--fail-above", "--control", "--no-control", "--claim-epsilon", "--claim-dp-sgd"]
     assert options(found[EXPERT]) == [
         "--family", "--prior", "--strength", "--prior-epsilon", "--prior-strength", "--likelihood", "--groups",
         "--group-form", "--spread", "--method", "--chains", "--draws", "--warmup", "--seed",

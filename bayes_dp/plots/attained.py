@@ -29,7 +29,7 @@ def levels(post: Posterior, ax: Axes | None = None, prob: float = 0.9) -> Axes:
     >>> counts = bdp.ErrorCounts([5, 30, 8], 100, [20, 55, 90], 100, base=["Ann", "Bea", "Cay"])
     >>> ax = bdp.plots.levels(bdp.estimate(counts, family="gaussian"))
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['Ann', 'Cay', 'Bea']
+    ['Ann', 'Bea', 'Cay']
     """
     from bayes_dp.bayes.levels.curves_average import CurvesAverage
     from bayes_dp.bayes.levels.posterior import FamilyPosterior

@@ -55,9 +55,9 @@ def estimate_curves(
     >>> rng = np.random.default_rng(0)
     >>> post = bdp.estimate_curves((rng.normal(size=(3, 50)), rng.normal(1.0, 1.0, (3, 50))), 0.05)
     >>> {name: round(weight, 2) for name, weight in post.weights.items()}
-    {'gaussian': 0.94, 'laplace': 0.05, 'pure': 0.0}
+    {'gaussian': 1.0, 'laplace': 0.0, 'pure': 0.0}
     >>> [round(end, 1) for end in post.interval()]
-    [1.5, 6.2]
+    [0.8, 6.8]
     """
     seed, accept_misfit = seed_of(seed), truth("accept_misfit", accept_misfit)
     chosen, averaged = _families(family)

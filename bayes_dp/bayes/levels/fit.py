@@ -83,7 +83,8 @@ class Fit:
     ) -> None:
         self.family, self.strength = family, strength
         if prior is None:
-            first = axis_of("epsilon", prior_of("epsilon", prior_epsilon))
+            self._prior: tuple[str, Any] = "epsilon", prior_of("epsilon", prior_epsilon)
+            first = axis_of(*self._prior)
             if first.top > family.largest_epsilon:
                 raise InputError(
                     f"{family.name} has no prior by default, as its best attack cannot have an advantage above"
@@ -98,7 +99,8 @@ class Fit:
                     f"the prior of {family.parameter} must live within [0, {family.most:g}], the members of"
                     f" {family.name}, but {describe(prior)} goes up to {last:g}"
                 )
-            first = axis_of(family.parameter, prior)
+            self._prior = family.parameter, prior
+            first = axis_of(*self._prior)
             self.theta = np.asarray
         axes: list[Axis] = [first]
         if strength == "free":
@@ -107,7 +109,12 @@ class Fit:
         self.tables = LevelTables(law, min(_REACH * top, family.most, family.farthest))
         self.grid = Grid(axes, self._log_likelihood, ridge=strength == "free")
         self.log_evidence = self.grid.log_evidence
-        self._name, self._coordinate, self._first = first.name, first.coordinate, first
+        self._name, self._coordinate = first.name, first.coordinate
+        self._axis: Axis | None = first
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the compiled density of the prior, which is made again where it is asked for."""
+        return vars(self) | {"_axis": None}
 
     def _log_likelihood(self, x: Floats, strength: Floats) -> Floats:
         theta = np.minimum(self.theta(x), self.family.farthest)
@@ -177,7 +184,8 @@ class Fit:
 
     def prior_quantile(self, probability: Floats, function: Callable[[Floats], Floats] | None = None) -> Floats:
         """The quantiles of the prior of θ, or of an increasing function of θ."""
-        theta = self.theta(quantile_of(self._first, probability))
+        self._axis = self._axis or axis_of(*self._prior)
+        theta = self.theta(quantile_of(self._axis, probability))
         return np.asarray(theta if function is None else function(theta))
 
     def prior_top(self) -> float:

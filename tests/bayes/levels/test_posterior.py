@@ -181,6 +181,7 @@ def test_a_posterior_can_be_pickled(family):
     post = bdp.estimate(THREE, 1e-3, family=family)
     again = pickle.loads(pickle.dumps(post))
     assert again.interval() == post.interval()
+    assert str(again) == str(post)
     assert again.epsilon_at(0.1).interval() == post.epsilon_at(0.1).interval()
 
 

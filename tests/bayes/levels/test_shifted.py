@@ -374,7 +374,7 @@ def test_what_is_refused():
         with pytest.raises(InputError, match="guesses on one model"):
             refused()
     counts = bdp.ErrorCounts(3, 20, 4, 20)
-    with pytest.raises(InputError, match="that of other counts"):
+    with pytest.raises(InputError, match="is of guesses of other examples"):
         bdp.compare(counts, 0.0, posteriors={"shifted": post}, names=["katz"])
     assert isinstance(post, ShiftedPosterior)
 

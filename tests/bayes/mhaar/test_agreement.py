@@ -59,7 +59,7 @@ def random_data(index):
 @pytest.mark.parametrize("index", range(20))  # each number of bases with each δ
 def test_random_data_sets(index):
     counts, delta = random_data(index)
-    sampled = bdp.estimate(counts, delta, method="mhaar", seed=index, chains=8, draws=3000, progress=False)
+    sampled = bdp.estimate(counts, delta, method="mhaar", seed=index, chains=8, draws=8000, progress=False)
     found = discrepancies(sampled, bdp.estimate(counts, delta))
     assert max(map(abs, found.values())) < 4, found
 

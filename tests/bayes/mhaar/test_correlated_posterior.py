@@ -68,7 +68,7 @@ def assert_as_weighted(post, drawn, weight):
 @pytest.mark.parametrize("name", ["bivariate_normal", "beta_binomial", "kupper_haseman"])
 def test_against_weighted_draws_from_the_prior(name, auxiliaries):
     drawn, weight = weighted_prior(name, 1_000_000, 1)
-    settings = {"draws": 3000, "progress": False} | ({"n_auxiliaries": 40} if auxiliaries == "uniform" else {})
+    settings = {"draws": 6000, "progress": False} | ({"n_auxiliaries": 40} if auxiliaries == "uniform" else {})
     post = mhaar(COUNTS, DELTA, likelihood=name, auxiliaries=auxiliaries, seed=2, **settings)
     assert_as_weighted(post, drawn, weight)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import bayes_dp as bdp
@@ -25,7 +26,9 @@ def test_inconclusive(privacy_gate):
 
 def test_the_fixture_fails_a_test_with_the_reasons(tmp_path: Path):
     (tmp_path / "test_model.py").write_text(CODE)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "bayes_dp.testing", "-p", "no:cacheprovider", "--rootdir"]
+    installed = any(each.value == "bayes_dp.testing" for each in entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "bayes_dp.testing"]
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider", "--rootdir"]
     found = subprocess.run(
         [*command, str(tmp_path), str(tmp_path)], capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False
     )

@@ -43,6 +43,7 @@ from bayes_dp.beta import clopper_pearson_upper
 from bayes_dp.checks import InputError, is_one_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.bound import LowerBound
+from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Bools, Floats, Ints
 from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.tradeoff import ApproxDP
@@ -249,6 +250,7 @@ METHODS: Mapping[str, _Method] = {
 }
 
 
+@underflow_is_zero
 def joint_exact(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) -> LowerBound:
     """From the exact test of both error counts together; of several bases each is judged at p/n.
 
@@ -263,6 +265,7 @@ def joint_exact(counts: ErrorCounts, delta: float, *, confidence: float = 0.95) 
     return _finding(counts, delta, confidence, p, "joint-exact", "bonferroni", "any", 1)
 
 
+@underflow_is_zero
 def combine(
     counts: ErrorCounts,
     delta: float,

@@ -33,6 +33,7 @@ from bayes_dp.data.json_text import A_SHARE, AN_OBJECT, SENTENCES, checked_objec
 from bayes_dp.results.base import Saved
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.results.posterior import Provenance, checked_provenance
+from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.support.callable_module import call_module_as
 from bayes_dp.support.text import Part, Rows, Sentences, digits
@@ -213,6 +214,7 @@ def _checked(name: str, content: Any) -> dict[str, Any]:
     return found
 
 
+@underflow_is_zero
 def profile(
     without: ArrayLike | GuessTable, with_: ArrayLike | None = None, *, confidence: float = 0.95, band: Band = "equal"
 ) -> Profile:

@@ -32,9 +32,6 @@ class Polygon(TradeOffFunction):
         rest = np.concatenate([self.power, (1 - self.alpha)[::-1]])
         beta = np.concatenate([1 - self.power, self.alpha[::-1]])
         object.__setattr__(self, "_corners", (at, rest, beta, beta[::-1].copy()))
-        # e^ε from which on the left one of two neighbours is the better; rounding must not change their order
-        slope = np.diff(self.power) / np.diff(self.alpha)
-        object.__setattr__(self, "_ratio", np.maximum.accumulate(slope[::-1])[::-1])
 
     def __call__(self, alpha: ArrayLike) -> Floats:
         at, _, beta, _ = self._corners  # type: ignore[attr-defined]
@@ -45,19 +42,20 @@ class Polygon(TradeOffFunction):
         return scalar(np.asarray(np.interp(fraction("y", y), rest, beta)))
 
     def delta_at(self, epsilon: ArrayLike) -> Floats:
+        """The largest power − e^ε α of a corner."""
         ratio = np.exp(np.minimum(nonnegative("epsilon", epsilon), LARGEST_EXPONENT))
-        best = np.searchsorted(-self._ratio, -ratio)  # type: ignore[attr-defined]
-        return scalar(np.maximum(0.0, self.power[best] - ratio * self.alpha[best]))
+        found = [float((self.power - each * self.alpha).max()) for each in ratio.ravel()]
+        return scalar(np.maximum(0.0, np.reshape(found, ratio.shape)))
 
     def epsilon_at(self, delta: ArrayLike) -> Floats:
-        """With the corner (a, b) that is the best one there, log((b − δ)/a)."""
+        """The least ε of which no corner has a larger δ: the largest log((power − δ)/α) of a corner."""
         delta = fraction("delta", delta)
-        ratio = np.concatenate([self._ratio, [1.0]])  # type: ignore[attr-defined]
-        known = np.maximum.accumulate(self.power - ratio * self.alpha)  # δ up to which each corner is the best one
-        best = np.minimum(np.searchsorted(known, delta, side="right"), len(known) - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            epsilon = np.log((self.power[best] - delta) / self.alpha[best])
-        return scalar(np.where(delta >= known[-1], 0.0, np.maximum(0.0, epsilon)))
+            found = [
+                float(np.where(self.power > each, (self.power - each) / self.alpha, 0.0).max())
+                for each in delta.ravel()
+            ]
+            return scalar(np.maximum(0.0, np.log(np.reshape(found, delta.shape))))
 
 
 def polygon_of_profile(epsilon: Floats, delta: Floats) -> Polygon:

@@ -27,14 +27,14 @@ def by_name(*rows):
 
 
 def test_the_bundled_counts_as_repeated_ones():
-    """.62–.82 with every attack the strongest, and an accuracy of which no ε below .95 is capable."""
+    """.62–.82 with every attack the strongest, and bounds of .95."""
     a4 = bdp.datasets.mnist_a4()
     counts = bdp.ErrorCounts(a4.false_positives, a4.negatives, a4.false_negatives, a4.positives)
     table = bdp.compare(counts, 1e-3, per_base=False)
     (tight,), (accuracy,), (free,) = (table.select(name) for name in ("posterior-tight", "accuracy", "posterior"))
     assert tight.upper < 0.83 < 0.94 < accuracy.lower
     assert not tight.valid
-    assert tight.reason.startswith("All of the interval is below a valid lower bound, 0.95 by accuracy:")
+    assert tight.reason.startswith("All of the interval is below a valid lower bound, 0.95 by joint-exact:")
     assert "The interval of posterior-tight lies below this bound." in accuracy.notes
     assert accuracy.valid
     assert free.valid

@@ -26,6 +26,8 @@ def loud(call):
         lambda: bdp.estimate(COUNTS, 0.01).rates(20),
         lambda: bdp.estimate(COUNTS, 0.01).delta_at(1.0).interval(),
         lambda: bdp.compare(COUNTS, delta=0.01),
+        lambda: bdp.audits.combine(COUNTS, 0.01, dependence="independent"),
+        lambda: bdp.audits.profile(*LOSSES[0]),
         lambda: bdp.audits.zero_run(SCORES, delta=1e-5),
         lambda: bdp.LossTable(*LOSSES),
     ],

@@ -68,7 +68,9 @@ def test_all_of_the_data_at_each_step_is_gaussian(sigma: float, steps: int):
     assert np.max(above(ALPHA) - below(ALPHA)) <= TOLERANCE
     for delta in (1e-3, 1e-8, 1e-12):
         assert above.epsilon_at(delta) <= f.epsilon_at(delta) <= below.epsilon_at(delta)
-    assert below.epsilon_at(1e-12) - above.epsilon_at(1e-12) < 1e-4  # small δ keep their digits
+    assert below.epsilon_at(1e-12) - above.epsilon_at(1e-12) < 0.01  # small δ keep digits
+    assert np.all(above.delta_at(EPSILON) <= f.delta_at(EPSILON))
+    assert np.all(f.delta_at(EPSILON) <= below.delta_at(EPSILON))
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def _table(without: Any, with_: Any) -> GuessTable:
         table = GuessTable(np.concatenate(columns), member)
     if table.member.all() or not table.member.any():
         missing = "without" if table.member.all() else "with"
-        raise InputError(f"without must be a table that has runs {missing} the example")
+        raise InputError(f"there are no runs {missing} the example: runs without it and with it are needed")
     return table
 
 

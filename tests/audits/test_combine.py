@@ -12,7 +12,9 @@ import bayes_dp as bdp
 from bayes_dp.audits import combine as module
 from bayes_dp.audits.combine import METHODS, bonferroni, fisher, hommel, mixture, simes
 from bayes_dp.audits.exact_test import p_values
+from bayes_dp.audits.rate_tests import mixture_log_e
 from bayes_dp.checks import InputError
+from bayes_dp.tradeoff import Gaussian
 from tests.golden import golden
 
 combine, joint_exact = bdp.audits.combine, bdp.audits.joint_exact
@@ -66,9 +68,11 @@ def test_golden_adaptive(entry, monkeypatch):
 @golden("sequential", "mixture_log_e")
 def test_golden_mixture(entry):
     given = entry["inputs"]
+    counts = given["x"], given["n0"], given["y"], given["n1"]
     if "mu" in given:
-        pytest.skip("of Gaussian DP")
-    found = mixture(given["x"], given["n0"], given["y"], given["n1"], given["eps"], given["delta"])
+        found = mixture_log_e(Gaussian(given["mu"]), *counts)
+    else:
+        found = mixture(*counts, given["eps"], given["delta"])
     assert found == pytest.approx(entry["expected"], rel=1e-8)
 
 

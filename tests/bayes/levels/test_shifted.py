@@ -337,8 +337,10 @@ def test_arviz():
 
 def test_figures(post):
     for name in ("epsilon", "e", "strength"):
-        bdp.plots.posterior(post, parameter=name)
-    bdp.plots.joint(post)
+        ax = bdp.plots.posterior(post, parameter=name)
+        (line, *_) = ax.get_lines()
+        assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1.0, abs=0.05)
+    assert bdp.plots.joint(post).has_data()
 
 
 def test_a_table_is_guessed_wholly(post):

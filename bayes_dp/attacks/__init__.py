@@ -8,6 +8,7 @@ from bayes_dp.attacks.lira import measure as measure
 from bayes_dp.attacks.lira import measure_fast as measure_fast
 from bayes_dp.attacks.scores import Bonferroni as Bonferroni
 from bayes_dp.attacks.scores import Fixed as Fixed
+from bayes_dp.attacks.scores import MultiSplit as MultiSplit
 from bayes_dp.attacks.scores import Split as Split
 from bayes_dp.attacks.scores import Uncorrected as Uncorrected
 from bayes_dp.attacks.scores import guess as guess

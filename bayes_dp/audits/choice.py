@@ -1,14 +1,15 @@
 """Which row of the guesses may be looked at, and how an error probability is spent on that: what makes a bound valid.
 
 An error probability p is spent as the rule of `Guesses` says: "fixed" and "split" judge one row at p, "bonferroni"
-judges each of k rows at p/k, and "uncorrected" judges each at p, which is not valid for k > 1. Which numbers are worth
-trying is another matter, of `attacks/scores.py`.
+judges each of k rows at p/k, "multisplit" takes the median of what "split" gives at p/2 on several splits, and
+"uncorrected" judges each row at p, which is not valid for k > 1. Which numbers are worth trying is another matter, of
+`attacks/scores.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +46,8 @@ def choose(guesses: Guesses, p: float, lower: Lower) -> Choice:
 
 def choose_by(guesses: Guesses, p: float, lower: LowerOf) -> Choice:
     """The bound at error probability p under the rule of `guesses`; of equal bounds the first counts."""
+    if guesses.splits:
+        return _median(guesses, p, lower)
     every = np.arange(len(guesses))
     k, rule, level, invalid = len(guesses), guesses.rule, level_of(guesses, p), ""
     if guesses.pilot is not None:
@@ -68,6 +71,17 @@ def choose_by(guesses: Guesses, p: float, lower: LowerOf) -> Choice:
     return Choice(value, row, level, assumption, invalid, counts)
 
 
+def _median(guesses: Guesses, p: float, lower: LowerOf) -> Choice:
+    """The median over the splits, each at p/2; of an even number the lower of the two in the middle."""
+    found = sorted((choose_by(split, p / 2, lower) for split in guesses.splits), key=lambda choice: choice.value)
+    middle = found[(len(found) - 1) // 2]
+    assumption = (
+        f"The number of guesses was chosen on one part of the examples and judged on the other, in {len(found)} random"
+        " splits at error probability p/2 each, of which the median bound counts."
+    )
+    return replace(middle, assumption=assumption)
+
+
 def level_of(guesses: Guesses, p: float) -> float:
     """The error probability at which each row is judged, of p for all that is looked at."""
-    return p / len(guesses) if guesses.rule == "bonferroni" else p
+    return p / len(guesses) if guesses.rule == "bonferroni" else p / 2 if guesses.splits else p

@@ -6,7 +6,8 @@ chance of at most p = 1 − confidence:
     error counts     the joint test of `audits/rate_tests.py`; with more than 20 000 runs, Clopper and Pearson's. Of n
                      bases the smallest p-value counts n times
     guesses          the exact worst case for (ε, δ)-DP, the recursion of f-DP for other claims. Of k numbers of guesses
-                     the smallest p-value counts k times
+                     the smallest p-value counts k times, of several splits
+                     the median counts twice
     a lower bound    refutes if it is above the claim's ε at its own δ, or above μ of Gaussian DP
     a posterior      gives P(ε > claim), and refutes nothing
 
@@ -134,7 +135,7 @@ def _by_guesses(
 
     def of(f: TradeOffFunction, test: Callable[..., Any]) -> tuple[float, Any]:
         found = choose(made, p, lambda m, n, c, level: -np.asarray(test(f, m, n, c)))
-        times = len(made) if made.rule == "bonferroni" else 1
+        times = len(made) if made.rule == "bonferroni" else 2 if made.splits else 1
         return min(1.0, -found.value * times), found
 
     tests: dict[str, Callable[..., Any]] = {"f-dp": f_dp_p_value}

@@ -381,7 +381,7 @@ class Sides(StrEnum):
 
 
 ChoiceRule = StrEnum(
-    "ChoiceRule", ["fixed", "bonferroni", "split", "uncorrected"]
+    "ChoiceRule", ["fixed", "bonferroni", "split", "multisplit", "uncorrected"]
 )  # "split" is a method of str, so no class
 
 Confidence = Annotated[float, number("P", "With which a bound holds, over repetitions of the audit.")]
@@ -398,8 +398,8 @@ How = Annotated[
     one_of(
         ChoiceRule,
         "How the number is chosen: fixed in advance (of one number the default), the best with a correction for"
-        " looking at all (bonferroni, of several the default), on one half of the examples (split), or the best"
-        " without a correction, which is marked as not valid.",
+        " looking at all (bonferroni, of several the default), on one half of the examples (split), by the median over"
+        " 11 such halves (multisplit), or the best without a correction, which is marked as not valid.",
         panel=EXPERT,
     ),
 ]
@@ -425,6 +425,8 @@ def chosen(numbers: str | None, choice: ChoiceRule | None, seed: int) -> Any:
         return scores.Fixed(given[0])
     if choice is ChoiceRule.split:
         return scores.Split(given, seed=seed)
+    if choice is ChoiceRule.multisplit:
+        return scores.MultiSplit(given, seed=seed)
     return scores.Bonferroni(given) if choice is ChoiceRule.bonferroni else scores.Uncorrected(given)
 
 

@@ -20,8 +20,8 @@ from bayes_dp.support.once import once
 
 __all__ = ["Guesses", "Rule", "guesses_from_ranking"]
 
-Rule = Literal["fixed", "bonferroni", "split", "uncorrected"]
-_RULES = ("fixed", "bonferroni", "split", "uncorrected")
+Rule = Literal["fixed", "bonferroni", "split", "multisplit", "uncorrected"]
+_RULES = ("fixed", "bonferroni", "split", "multisplit", "uncorrected")
 
 
 class _Ranking(NamedTuple):
@@ -41,6 +41,7 @@ class Guesses(Immutable):
     - "fixed": there is one, decided before looking (k = 1);
     - "bonferroni": the best of k, each judged at error probability p/k;
     - "split": the one that is best on `pilot`, other examples of the same audit, with the same k rows;
+    - "multisplit": as "split" says in each of `splits`, of the same examples, at p/2; the median of these counts;
     - "uncorrected": the best of k, each at p, which is not valid for k > 1.
 
     Every example's membership was decided by its own fair coin, or with the propensities of `table`, unknown to whoever
@@ -67,6 +68,7 @@ class Guesses(Immutable):
     pilot: Guesses | None = None
     members: tuple[int, int] = (0, 0)  # the least and the most
     warnings: tuple[str, ...] = ()  # what is known to speak against the scores, sentences that audits pass on
+    splits: tuple[Guesses, ...] = ()
     _ranking: _Ranking | None = field(default=None, init=False, repr=False)
 
     def __init__(
@@ -78,6 +80,7 @@ class Guesses(Immutable):
         pilot: Guesses | None = None,
         members: ArrayLike | None = None,
         warnings: tuple[str, ...] = (),
+        splits: tuple[Guesses, ...] = (),
     ) -> None:
         m = whole_numbers(examples, 0, lambda row: "examples")
         if m.ndim:
@@ -104,10 +107,12 @@ class Guesses(Immutable):
             raise InputError('pilot must be given for the rule "split", and only for it')
         if pilot is not None and pilot.made.shape != rows[0].shape:
             raise InputError(f"pilot must hold as many rows as made, {len(rows[0])}, not {len(pilot.made)}")
+        _check_splits(splits, rule, int(m), len(rows[0]))
         self._set(
             {
                 "examples": int(m), "made": rows[0], "correct": rows[1], "rule": rule, "pilot": pilot,
-                "members": _limits(members, int(m)), "warnings": _sentences(warnings), "_ranking": None,
+                "members": _limits(members, int(m)), "warnings": _sentences(warnings), "splits": tuple(splits),
+                "_ranking": None,
             }
         )  # fmt: skip
 
@@ -140,9 +145,10 @@ class Guesses(Immutable):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._ranking is None:
             given = (self.examples, self.made, self.correct, self.rule, self.pilot, self.members, self.warnings)
-            return Guesses, given
+            return Guesses, (*given, self.splits)
         table, order, lowest = self._ranking
-        return guesses_from_ranking, (table, order, self.made, lowest, self.rule, self.pilot, self.warnings)
+        how = (self.rule, self.pilot, self.warnings, self.splits)
+        return guesses_from_ranking, (table, order, self.made, lowest, *how)
 
     # Which examples were guessed --------------------------------------------------------------------------------------
 
@@ -198,6 +204,10 @@ class Guesses(Immutable):
             self.table, self.order, self.made[one], self.lowest[one], "fixed", warnings=self.warnings
         )
 
+    def _parts(self) -> tuple[Guesses, ...]:
+        """Other guesses that are a part of these."""
+        return (*filter(None, (self.pilot,)), *self.splits)
+
     def _row(self, i: int) -> int:
         return whole_number("i", i, 0, len(self) - 1)
 
@@ -209,8 +219,8 @@ class Guesses(Immutable):
         content = hashlib.sha256(f"{self.rule} {self.table[rows].digest()}\n".encode())
         for values in (place[self.order], self.highest, self.lowest):
             content.update(values.astype("<i8").tobytes())
-        if self.pilot is not None:
-            content.update(self.pilot.digest_of_examples().encode())
+        for part in self._parts():
+            content.update(part.digest_of_examples().encode())
         return content.hexdigest()
 
     def _known(self) -> _Ranking:
@@ -226,7 +236,8 @@ class Guesses(Immutable):
     def counted(self) -> Guesses:
         """The numbers alone."""
         pilot = None if self.pilot is None else self.pilot.counted()
-        return Guesses(self.examples, self.made, self.correct, self.rule, pilot, self.members, self.warnings)
+        splits = tuple(split.counted() for split in self.splits)
+        return Guesses(self.examples, self.made, self.correct, self.rule, pilot, self.members, self.warnings, splits)
 
     @once
     def digest(self) -> str:
@@ -234,8 +245,8 @@ class Guesses(Immutable):
         content = hashlib.sha256(f"{self.rule} {self.examples}\n".encode())
         for values in (self.made, self.correct):
             content.update(values.astype("<i8").tobytes())
-        if self.pilot is not None:
-            content.update(self.pilot.digest().encode())
+        for part in self._parts():
+            content.update(part.digest().encode())
         if self.members != (0, self.examples):
             content.update(f"{self.members}\n".encode())
         return content.hexdigest()
@@ -249,6 +260,7 @@ def guesses_from_ranking(
     rule: Rule,
     pilot: Guesses | None = None,
     warnings: tuple[str, ...] = (),
+    splits: tuple[Guesses, ...] = (),
 ) -> Guesses:
     """Guesses of n examples of a table, for k numbers of guesses; the arguments are not checked.
 
@@ -264,9 +276,23 @@ def guesses_from_ranking(
     return Guesses._new(
         {
             "examples": n, "made": made, "correct": correct, "rule": rule, "pilot": pilot,
-            "members": (int(members[-1]),) * 2, "warnings": warnings, "_ranking": _Ranking(table, order, lowest),
+            "members": (int(members[-1]),) * 2, "warnings": warnings, "splits": splits,
+            "_ranking": _Ranking(table, order, lowest),
         }
     )  # fmt: skip
+
+
+def _check_splits(splits: Any, rule: str, examples: int, numbers: int) -> None:
+    """Refuse what are no splits of so many examples with so many numbers of guesses."""
+    if not isinstance(splits, tuple | list) or not all(isinstance(split, Guesses) for split in splits):
+        raise InputError(f"splits must be a tuple of Guesses, not {show(splits)}")
+    if (rule == "multisplit") != bool(splits):
+        raise InputError('splits must be given for the rule "multisplit", and only for it')
+    for i, split in enumerate(splits):
+        if split.pilot is None or len(split) != numbers:
+            raise InputError(f'splits[{i}] must be of the rule "split", with {numbers} numbers of guesses')
+        if (whole := split.examples + split.pilot.examples) != examples:
+            raise InputError(f"splits[{i}] and its pilot must have the {examples} examples, not {whole}")
 
 
 def _limits(members: ArrayLike | None, examples: int) -> tuple[int, int]:

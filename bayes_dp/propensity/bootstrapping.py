@@ -141,8 +141,8 @@ def bootstrap(
     radius = float(np.sort(ratios)[-_above(tail, len(ratios))])
     terms = _terms(plain, delta)
     with one_thread():
-        row, value = _least(terms, calls, model.audited, seed, p, fitted, radius)
-    details = _details(calls, row, delta, 1 - plain.details["level"], seed, settings)
+        judged, row, value = _least(terms, calls, model.audited, seed, p, fitted, radius)
+    details = _details(judged, row, delta, 1 - plain.details["level"], seed, settings)
     if terms.parameter == "mu" and delta is not None:
         details["mu"], value = value, float(Gaussian(value).epsilon_at(delta))
     overcome = cautions(terms.form, terms.directional, propensity)  # the region says how far propensities may be off
@@ -245,13 +245,16 @@ def _state(learned: Propensity, calls: Guesses, plain: LowerBound, fitted: Regre
 
 def _least(
     terms: Terms, calls: Guesses, x: Floats, seed: int, p: float, fitted: Regression, radius: float
-) -> tuple[int, float]:
-    """Which number of guesses was taken, and the least bound of it."""
+) -> tuple[Guesses, int, float]:
+    """The guesses that are judged, which number of them was taken, and the least bound of it."""
+    if calls.splits:
+        found = [_least(terms, split, x, seed, p / 2, fitted, radius) for split in calls.splits]
+        return sorted(found, key=lambda one: one[2])[(len(found) - 1) // 2]
     coins = uniforms(calls, seed)
     if calls.pilot is None:
-        return best_of_least(terms, _guessed(calls, x, coins, level_of(calls, p)), fitted, radius)
+        return calls, *best_of_least(terms, _guessed(calls, x, coins, level_of(calls, p)), fitted, radius)
     row, _ = best_of_least(terms, _guessed(calls.pilot, x, coins, p), fitted, radius)
-    return row, best_of_least(terms, _guessed(calls.only(row), x, coins, p), fitted, radius)[1]
+    return calls, row, best_of_least(terms, _guessed(calls.only(row), x, coins, p), fitted, radius)[1]
 
 
 def _guessed(calls: Guesses, x: Floats, uniform: Floats, level: float) -> list[Guessed]:

@@ -17,7 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
-from bayes_dp.attacks.scores import Bonferroni, Fixed, NumberOfGuesses, Split, Uncorrected, guess
+from bayes_dp.attacks.scores import Bonferroni, Fixed, MultiSplit, NumberOfGuesses, Split, Uncorrected, guess
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from tests.data.test_counts import refusal
@@ -52,6 +52,7 @@ def questions(draw: st.DrawFn) -> tuple[GuessTable, NumberOfGuesses, str, int]:
                 Uncorrected(numbers),
                 Split(numbers, seed=draw(seeds)),
                 Split(numbers, fraction=1 / len(table), seed=3),
+                MultiSplit(numbers, splits=3, seed=draw(seeds)),
             ]
         )
     )
@@ -310,7 +311,7 @@ def test_choices_are_values():
 def test_bad_choices():
     for value, shown in [(0, "0"), (-1, "-1"), (2.5, "2.5"), (True, "True"), ("3", "'3'"), (None, "None")]:
         assert refusal(Fixed, value) == f"n must be a whole number from 1 to 2**53, not {shown}"
-        for kind in (Bonferroni, Uncorrected, Split):
+        for kind in (Bonferroni, Uncorrected, Split, MultiSplit):
             assert refusal(kind, [5, value]) == f"numbers[1] must be a whole number from 1 to 2**53, not {shown}"
     assert refusal(Fixed, [3]) == "n must be one whole number, not [3]"
     assert refusal(Bonferroni, [3, 4, 3]) == "numbers[2] must differ from numbers[0], but both are 3"
@@ -323,11 +324,11 @@ def test_bad_choices():
 def test_bad_guesses():
     assert refusal(guess, TABLE, 7) == "n must be at most the 6 examples, not 7"
     assert refusal(guess, TABLE, 0) == "n must be a whole number from 1 to 2**53, not 0"
-    for kind in (Bonferroni, Uncorrected, Split):
+    for kind in (Bonferroni, Uncorrected, Split, MultiSplit):
         assert refusal(guess, TABLE, kind([3, 7])) == "numbers[1] must be at most the 6 examples, not 7"
     for choice in (True, None, "fixed", 2.0, [3]):
         assert refusal(guess, TABLE, choice).startswith(
-            "choice must be Fixed, Bonferroni, Split, Uncorrected or a whole"
+            "choice must be Fixed, Bonferroni, Split, MultiSplit, Uncorrected or a whole"
         )
     for sides in ("Both", "", None, ["both"], np.array(["both", "members"])):
         assert refusal(guess, TABLE, 2, sides).startswith('sides must be "both" or "members", not ')

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from bayes_dp.attacks.scores import MultiSplit, guess
 from bayes_dp.audits.choice import choose
 from bayes_dp.audits.f_dp import GAUSSIAN, f_dp
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
 from bayes_dp.audits.one_run import best_lower_bounds, exact_lower_bounds, lower_bounds, one_run
+from bayes_dp.checks import InputError
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 
 
@@ -152,3 +155,35 @@ def test_validity_for_the_gaussian_mechanism(mu):
     for rule in ("fixed", "bonferroni", "split"):
         wrong = share_above(mu, main, pilot, lambda *row: f_dp_lower_bounds(GAUSSIAN, *row), rule)
         assert wrong <= p + 3 * np.sqrt(p * (1 - p) / replicates), rule
+
+
+def test_multisplit():
+    """The median over the splits, each at p/2; of an even number the lower one of the two in the middle."""
+    rights = [(30, 9), (40, 20), (20, 12), (20, 18)]  # of 40 guesses, and of 20 on the pilot
+    splits = tuple(Guesses(60, 40, c, "split", Guesses(40, 20, t, "uncorrected")) for c, t in rights)
+    three, four = (Guesses(100, 60, 50, "multisplit", splits=splits[:k]) for k in (3, 4))
+    choice = choose(three, 0.06, plain)
+    assert (choice.value, choice.level, choice.invalid) == (30 / 40 - 0.03, 0.03, "")
+    assert choice.counts == {"examples": 60, "made": 40, "correct": 30}
+    assert choose(four, 0.06, plain).value == 20 / 40 - 0.03
+    assert "3 random splits at error probability p/2" in choice.assumption
+    bound = one_run(three, 1e-5)
+    assert bound.value == one_run(Guesses(60, 40, 30), 1e-5, confidence=0.975).value
+    for wrong in ({"rule": "multisplit"}, {"rule": "uncorrected", "splits": splits}):
+        with pytest.raises(InputError, match='splits must be given for the rule "multisplit", and only for it'):
+            Guesses(100, 60, 50, **wrong)
+    with pytest.raises(InputError, match=r"splits\[0\] and its pilot must have the 90 examples, not 100"):
+        Guesses(90, 60, 50, "multisplit", splits=splits)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+def test_how_often_the_median_of_splits_is_wrong(epsilon):
+    """Of randomized response, whose bounds come nearest to their level; with examples that all splits share."""
+    rng, wrong, size = np.random.default_rng(8), 0, 150
+    for i in range(size):
+        member = rng.random(300) < 0.5
+        told = np.where(rng.random(300) < 1 / (1 + np.exp(-epsilon)), member, ~member)
+        table = GuessTable(np.where(told, 1.0, -1.0) * rng.uniform(1, 2, 300), member)
+        guesses = guess(table, MultiSplit([50, 150, 300], splits=5, seed=i))
+        wrong += one_run(guesses, 0.0, method="binomial").value > epsilon
+    assert wrong <= 0.05 * size + 3 * np.sqrt(0.05 * 0.95 * size)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.attacks import Bonferroni, Fixed, Split, Uncorrected, guess
+from bayes_dp.attacks import Bonferroni, Fixed, MultiSplit, Split, Uncorrected, guess
 from tests.cli.conftest import refused, refusing, running
 
 run = running()
@@ -109,6 +109,7 @@ CHOICES = [
     (("--guesses", "50,200"), Bonferroni([50, 200])),
     ((), Bonferroni()),
     (("--choice", "split", "--seed", "3"), Split(seed=3)),
+    (("--choice", "multisplit"), MultiSplit(seed=0)),
     (("--choice", "uncorrected", "--guesses", "50,200"), Uncorrected([50, 200])),
 ]
 

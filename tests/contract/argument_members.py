@@ -339,7 +339,7 @@ call(
     {},
     score=Values((None, lambda counts: 1.0), (3, "score", True, [abs], THING, math.nan)),
 )
-for _choice in (attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attacks.Uncorrected()):
+for _choice in (attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attacks.MultiSplit(), attacks.Uncorrected()):
     _name = f"bayes_dp.attacks.scores.{type(_choice).__name__}.numbers_for"
     call(_name, _choice.numbers_for, {}, examples=whole(1 if _choice.__dict__.get("n") is None else 10))
 BOUND = audits.katz(COUNTS, 0.1)

@@ -81,7 +81,16 @@ OPTIONAL_DELTA = number(0, 1, "[)", 1e-2, optional=True)
 REPEATED = thing(COUNTS, ONE, wrong=(ONE_RUN, GUESSES, SCORES, (3, 20, 4, 20)))
 GUESSED = thing(GUESSES, ONE_RUN, SCORES, WITH_PROPENSITIES, wrong=(LOSSES,))
 CHOICE = Values(
-    (None, 10, np.int64(10), 60, attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attacks.Uncorrected([5, 9])),
+    (
+        None,
+        10,
+        np.int64(10),
+        60,
+        attacks.Fixed(10),
+        attacks.Bonferroni(),
+        attacks.Split(),
+        attacks.MultiSplit(splits=3),
+    ),
     (0, -1, 2.5, math.nan, "all", True, [10], THING, 61, attacks.Fixed(61), attacks.Bonferroni([61])),
     ("n must", "numbers"),
 )
@@ -407,6 +416,7 @@ call(
     made=MADE,
     correct=Values((0, 40, [30]), (41, -1, 2.5, math.nan, "3", True, None, [[3]], THING, [3, 4])),
     rule=besides(one_of("fixed", "bonferroni", "uncorrected"), bad=("split",), names=("pilot",)),
+    splits=Values(((), []), (3, "splits", True, THING, None, [GUESSES])),
     pilot=Values((None,), (GUESSES, 3, "pilot", THING, True), ()),
     warnings=Values(((), ("A sentence.",), ["A sentence."]), ("A sentence.", [3], 3, True, None, THING)),
     members=Values(
@@ -593,8 +603,9 @@ SEVERAL = Values(
     (0, [0], [5, 5], 2.5, math.nan, "all", True, [], [[5]], THING, [5, None]),
 )
 call("bayes_dp.attacks.Fixed", attacks.Fixed, {"n": 3}, n=besides(whole(1, floats=True), bad=([3],)))
-for _name in ("Bonferroni", "Uncorrected", "Split"):
-    _more = {"fraction": number(0, 1, "()", 0.5), "seed": SEED} if _name == "Split" else {}
+for _name in ("Bonferroni", "Uncorrected", "Split", "MultiSplit"):
+    _more = {"fraction": number(0, 1, "()", 0.5), "seed": SEED} if "Split" in _name else {}
+    _more |= {"splits": whole(2, 1000)} if _name == "MultiSplit" else {}
     call(f"bayes_dp.attacks.{_name}", getattr(attacks, _name), {}, numbers=SEVERAL, **_more)
 TABLE = thing(SCORES, WITH_PROPENSITIES, wrong=(GUESSES, COUNTS))
 MADE_BY = besides(CHOICE, bad=(None,))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp.attacks import Bonferroni, Split, call_members, guess
+from bayes_dp.attacks import Bonferroni, MultiSplit, Split, call_members, guess
 
 RANDOM = np.random.default_rng(0)
 MEMBER = RANDOM.random(60) < 0.5
@@ -21,6 +21,7 @@ MADE = {
     "guess": lambda: guess(TABLE, Bonferroni([7, 20, 60])),
     "members only": lambda: guess(TABLE, Bonferroni([7, 60]), "members"),
     "split": lambda: guess(TABLE, Split([10, 30], seed=1)),
+    "multisplit": lambda: guess(TABLE, MultiSplit([10, 30], splits=3)),
     "call_members": lambda: call_members(SHIFTED, Bonferroni([8, 21])),
     "call_members, split": lambda: call_members(SHIFTED, Split([9, 22], fraction=0.3)),
 }
@@ -29,7 +30,7 @@ MADE = {
 @pytest.mark.parametrize("way", MADE)
 def test_numbers_follow_from_the_examples(way):
     guesses = MADE[way]()
-    for part in (guesses, guesses.pilot):
+    for part in (guesses, guesses.pilot, *guesses.splits):
         if part is None:
             continue
         assert part.knows_examples

@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["GRID", "gap", "mixed_log_ratio", "p_values", "tail_bound"]
+__all__ = ["GRID", "Questions", "gap", "mixed_log_ratio", "p_values", "tail_bound"]
 
 GRID = np.arange(5001) / 100  # the values of ε that are judged, 0 to 50, fixed before any data
 _TIES = 1e-9  # by which G may be off for counts whose likelihood ratios are the same
@@ -50,11 +50,11 @@ def tail_bound(g: Floats) -> Floats:
 def gap(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
     """G(x, y), the log likelihood that (ε, δ)-DP costs, of counts that need not be whole; arrays broadcast."""
     x, n0, y, n1, epsilon = np.broadcast_arrays(*(np.asarray(each, float) for each in (x, n0, y, n1, epsilon)))
-    return _Questions(n0, n1, epsilon, delta).gap(x / n0, y / n1)[0]
+    return Questions(n0, n1, epsilon, delta).gap(x / n0, y / n1)[0]
 
 
 @dataclass(frozen=True, eq=False)
-class _Questions:
+class Questions:
     """Numbers of runs and values of ε, arrays of one shape, with one δ."""
 
     n0: Floats
@@ -62,8 +62,8 @@ class _Questions:
     epsilon: Floats
     delta: float
 
-    def __getitem__(self, some: Any) -> _Questions:
-        return _Questions(self.n0[some], self.n1[some], self.epsilon[some], self.delta)
+    def __getitem__(self, some: Any) -> Questions:
+        return Questions(self.n0[some], self.n1[some], self.epsilon[some], self.delta)
 
     @property
     def ratio(self) -> Floats:
@@ -75,6 +75,12 @@ class _Questions:
 
     def gap(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """G, and the false negative rate of the nearest point of R, for the rates (a, b), of the same shape."""
+        alpha, beta, outside = self.nearest(a, b)
+        g = np.where(outside, self.n0 * _divergence(a, alpha) + self.n1 * _divergence(b, beta), 0.0)
+        return g, beta
+
+    def nearest(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Bools]:
+        """The point of R that minimises N0 kl(a, α) + N1 kl(b, β), and whether it is another than (a, b)."""
         ratio, corner, rest = self.ratio, self.corner, 1 - self.delta
         outside = (a + b < 1) & ((ratio * a + b < rest) | (a + ratio * b < rest))
         # On either side of the corner the slope of the sum of divergences tells where the nearest point is.
@@ -86,8 +92,7 @@ class _Questions:
             runs = (self.n1, self.n0) if swapped else (self.n0, self.n1)
             found = _on_edge(near[there], runs[0][there], far[there], runs[1][there], ratio[there], corner[there], rest)
             alpha[there], beta[there] = found[::-1] if swapped else found
-        g = np.where(outside, self.n0 * _divergence(a, alpha) + self.n1 * _divergence(b, beta), 0.0)
-        return g, beta
+        return alpha, beta, outside
 
 
 def _divergence(a: Floats, t: Floats) -> Floats:
@@ -129,7 +134,7 @@ def _on_edge(
     return tau, np.maximum(rest - ratio * tau, 0.0)
 
 
-def _last_rejected(g: Floats, asked: _Questions) -> list[Ints]:
+def _last_rejected(g: Floats, asked: Questions) -> list[Ints]:
     """For each question, (k,), the largest y of G(x, y) ≥ g for x = 0, 1, … as long as there is one: it falls in x.
 
     G is convex and falls in y, so that Newton's steps from y = 0 never pass the place where it is g. Its derivative is
@@ -189,7 +194,7 @@ def p_values(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: 
     some = np.flatnonzero(g > 0)
     found = np.ones(len(g))
     if len(some):
-        asked = _Questions(n0, n1, epsilon, delta)[some]
+        asked = Questions(n0, n1, epsilon, delta)[some]
         rows = zip(_last_rejected(g[some], asked), asked.n0, asked.n1, asked.epsilon, strict=True)
         found[some] = [_largest(last, int(m), int(n), float(e), delta) for last, m, n, e in rows]
     return found.reshape(given[0].shape)

@@ -24,6 +24,7 @@ _HOMES = {
     "one_run": "one_run",
     "panoramia": "panoramia",
     "profile": "profile",
+    "sequential": "sequential",
     "zero_run": "zero_run",
 }
 
@@ -40,6 +41,7 @@ __all__ = [
     "one_run",
     "panoramia",
     "profile",
+    "sequential",
     "zero_run",
 ]
 
@@ -56,6 +58,7 @@ if TYPE_CHECKING:  # the functions, for type checkers
     from bayes_dp.audits.one_run import one_run as one_run
     from bayes_dp.audits.panoramia import panoramia as panoramia
     from bayes_dp.audits.profile import profile as profile
+    from bayes_dp.audits.sequential import sequential as sequential
     from bayes_dp.audits.zero_run import zero_run as zero_run
 
 

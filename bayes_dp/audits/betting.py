@@ -1,7 +1,8 @@
 """A bet against the claim that an attack's rates lie in R(f), pair by pair, that a true claim loses on average.
 
-X says whether a run without the example was judged wrongly, Y whether one with it was, both in [0, 1], independent given
-the past, judged by one rule that was fixed before either was seen. α = E X, β = E Y, R = {f(α) ≤ β ≤ 1 − f(1 − α)}.
+X says whether a run without the example was judged wrongly, Y whether one with it was, both in [0, 1], independent
+given the past, judged by one rule that was fixed before either was seen. α = E X, β = E Y,
+R = {f(α) ≤ β ≤ 1 − f(1 − α)}.
 
 From the t earlier pairs take ã = (ΣX + ½)/(t + 1) and b̃ = (ΣY + ½)/(t + 1); where ã + b̃ > 1, they and the errors are
 taken from 1. Where b̃ ≥ f(ã) nothing is bet. Otherwise let (τ, c) be the point of the curve c = f(τ) that minimises
@@ -12,10 +13,11 @@ kl(ã, τ) + kl(b̃, c), and −s a slope of f there. A pair multiplies the capi
 where s is g0/g1, moved into the range of the slopes at τ. Both l are made smaller by one factor where l0 (1 − τ) or
 l1 (1 − c) would reach 1.
 
-Under the claim, u = l0 (α − τ) and v = l1 (β − c) have u + v ≥ 0, as R lies above its tangents. So the mean of the factor
-is (1 − u)(1 − v) ≤ (1 − (u + v)/2)² ≤ 1, and the capital is a supermartingale: it ever reaches 1/p with probability at
-most p (Ville 1939). The factor is the likelihood ratio of (ã, b̃) to (τ, c), the reverse projection of (ã, b̃) on R, so
-that no other bet on (ã, b̃) grows faster. Any point with one of its slopes is valid: an inexact one costs power only.
+Under the claim, u = l0 (α − τ) and v = l1 (β − c) have u + v ≥ 0, as R lies above its tangents. So the mean of the
+factor is (1 − u)(1 − v) ≤ (1 − (u + v)/2)² ≤ 1, and the capital is a supermartingale: it ever reaches 1/p with
+probability at most p (Ville 1939). The factor is the likelihood ratio of (ã, b̃) to (τ, c), the reverse projection of
+(ã, b̃) on R, so that no other bet on (ã, b̃) grows faster. Any point with one of its slopes is valid: an inexact one
+costs power only.
 
 If X and Y of a pair may depend on each other, the product fails, and a sum is bet on: for s in {e^ε, 1, e^−ε},
 

@@ -1,58 +1,68 @@
 """Audits that may be looked at after every pair of runs, and stopped when the evidence suffices.
 
-For each ε of a grid that is fixed at the start a capital is kept (`betting.py`, or the e-values below) which a training
-with this ε multiplies by more than 1/p with probability at most p, whenever it is looked at (Ville 1939). ε is rejected
-once the capital has been 1/p at a look, and stays so. The bound is the last value before the first that is not rejected.
-It holds for as many looks as one likes, and whatever made one stop.
+For each ε of a grid that is fixed at the start a capital is kept (`betting.py`, or the e-values below). If a training
+has this ε, the capital ever reaches 1/p with probability at most p, whenever it is looked at (Ville 1939). ε is
+rejected once the capital has been 1/p at a look, and stays so. The bound is the last value before the first that is not
+rejected. It holds for as many looks as one likes, and whatever made one stop.
 
-    betting   pairs of runs, one without the example and one with it; the rule may change from pair to pair if it is fixed
-              before the pair is seen. Of unequal numbers of runs, those that have no partner wait.
-    mixture   as long as the rule stays the same, the runs in any order and any numbers: log E of `combine.mixture` of all of
-              them; a new rule starts a new stretch, and the logarithms add up. It holds at any ε and δ.
-    one_run   guesses on one model after another, each with fresh coins. With T_k = P[at least k of r right] of the exact
-              one-run audit, E g(V) ≤ g(0) + Σ_k (g(k) − g(k−1)) T_k for g ≥ 0 that increases, so that g(v) over this is an
-              e-value. g = min(L, cap), L the likelihood ratio of Binomial(r, σ(ε + d)) and Binomial(r, σ(ε)), d in .1,
-              .2, .4, .8, 1.6, 3.2, cap in 10², 10⁴, 10⁸; the capital is the mean of the 18 products over models.
+    betting   pairs of runs, one without the example and one with it; the rule may change from pair to pair if it is
+              fixed before the pair is seen. Of unequal numbers of runs, those that have no partner wait.
+    mixture   as long as the rule stays the same, runs in any order and any numbers: log E of `combine.mixture` of all
+              of them; a new rule starts a new stretch, and the logarithms add up. It holds at any ε.
+    one_run   guesses on one model after another, each with fresh coins. With T_k = P[at least k of r right] of the
+              exact one-run audit, E g(V) ≤ g(0) + Σ_k (g(k) − g(k−1)) T_k for g ≥ 0 that increases, so that g(v) over
+              this is an e-value. g = min(L, cap), with the likelihood ratio L of Binomial(r, σ(ε + d)) and
+              Binomial(r, σ(ε)), d in .1, .2, .4, .8, 1.6, 3.2, cap in 10², 10⁴, 10⁸; the capital is the mean of the 18
+              products over models.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from os import PathLike
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.audits.betting import (
-    ApproxClaims,
-    Bet,
-    Claims,
-    bet_on_product,
-    bet_on_sum,
-    gaussian_claims,
-    laplace_claims,
-    next_refresh,
-)
+from bayes_dp.audits.betting import ApproxClaims, gaussian_claims, laplace_claims
+from bayes_dp.audits.capital import COUNTS, NUMBERS, ROWS, Capital, checked_state
 from bayes_dp.audits.combine import mixture
 from bayes_dp.audits.one_run import exact_p_value
-from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show, whole_number
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show
+from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.files import Source, write_text_atomically
+from bayes_dp.data.formats import without_format
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.json_text import (
+    A_COUNT,
+    A_NUMBER,
+    A_SHARE,
+    AN_OBJECT,
+    Wanted,
+    checked_object,
+    json_of,
+    one_of,
+    read_json,
+)
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.support.callable_module import call_module_as
+from bayes_dp.tradeoff import least
 
 __all__ = ["Sequential", "one_run_log_e", "sequential"]
 
 _GRID = np.arange(1201) / 100
 _STEPS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 _CAPS = (1e2, 1e4, 1e8)
-_LEVELS = np.r_[0.002, 0.005, 0.01, 0.02, (np.arange(32) + 0.5) / 32, 0.98, 0.99, 0.995, 0.998]
 METHODS = ("betting", "mixture", "one_run")
 FAMILIES = ("approx", "gaussian", "laplace")
 
 Method = Literal["betting", "mixture", "one_run"]
+Family = Literal["approx", "gaussian", "laplace"]
 
 
 def one_run_log_e(examples: int, made: int, correct: int, epsilon: Floats, delta: float) -> Floats:
@@ -71,101 +81,373 @@ def one_run_log_e(examples: int, made: int, correct: int, epsilon: Floats, delta
     return found
 
 
-class _Capital:
-    """The capital of a bettor for each claim, and the pairs that it was made from."""
-
-    def __init__(self, claims: Claims, size: int, dependent: bool) -> None:
-        self.claims, self.size, self.dependent = claims, size, dependent
-        self.pairs, self.until = 0, 0
-        self.sums = np.zeros(4)  # of X, Y, X², Y²
-        self.scores = np.empty((0, 2))  # of an adaptive threshold: without and with the example
-        self.start = np.zeros(size)  # log capital when the bet was made
-        self.bet: Bet | None = None
-        self.thresholds, self.rule = np.zeros(1), np.zeros(size, int)  # and which of them each claim is judged by
-        self.counts = np.zeros((4, 1))  # pairs since then with (X, Y) = (0, 0), (0, 1), (1, 0), (1, 1), by threshold
-
-    @property
-    def log(self) -> Floats:
-        """log capital, (k,)."""
-        if self.bet is None:
-            return self.start
-        x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-        return np.asarray(self.start + (self.counts[:, self.rule] * self.bet.log_factors(x, y)).sum(axis=0))
-
-    def add(self, x: Floats, y: Floats) -> Iterator[None]:
-        """Play pairs of errors; whoever takes an item may look at the capital."""
-        binary = bool(np.isin(x, (0, 1)).all() and np.isin(y, (0, 1)).all())
-        for part in self._epochs(len(x)):
-            some = x[part], y[part]
-            if binary:
-                self.counts[:, 0] += np.bincount((2 * some[0] + some[1]).astype(int), minlength=4)
-            elif self.bet is not None:
-                self.start = np.cumsum(np.vstack([self.start[None], self.bet.log_factors(*some)]), axis=0)[-1]
-            columns = np.stack([*some, some[0] ** 2, some[1] ** 2])
-            self.sums = np.cumsum(np.column_stack([self.sums, columns]), axis=1)[:, -1]  # one by one, in any batches
-            yield
-
-    def add_scores(self, without: Floats, with_: Floats) -> Iterator[None]:
-        """Play pairs of scores, each claim by the threshold that told most against it so far."""
-        for part in self._epochs(len(without)):
-            x = (without[part, None] > self.thresholds).astype(int)
-            y = (with_[part, None] <= self.thresholds).astype(int)
-            self.counts += np.stack([(2 * x + y == value).sum(axis=0) for value in range(4)])
-            self.scores = np.vstack([self.scores, np.stack([without[part], with_[part]], axis=1)])
-            yield
-
-    def _epochs(self, size: int) -> Iterator[slice]:
-        """Slices of so many pairs between which the bet is made anew."""
-        done = 0
-        while done < size:
-            if self.pairs >= self.until:
-                self.start = self.log
-                self._refresh()
-                self.until = next_refresh(self.pairs)
-            step = min(size - done, self.until - self.pairs)
-            self.pairs += step
-            done += step
-            yield slice(done - step, done)
-
-    def _refresh(self) -> None:
-        t, rates = self.pairs, (self.sums[:2] + 0.5) / (self.pairs + 1)
-        self.counts = np.zeros((4, 1))
-        if len(self.scores):
-            self._choose()
-        elif self.dependent:
-            assert isinstance(self.claims, ApproxClaims)
-            spread = self.sums[2:] - 2 * rates * self.sums[:2] + t * rates**2
-            variances = (0.25 + np.maximum(spread, 0.0)) / (t + 1)
-            self.bet = bet_on_sum(self.claims, float(rates[0]), float(rates[1]), (variances[0], variances[1]))
-        else:
-            self.bet = bet_on_product(self.claims, np.full(self.size, rates[0]), np.full(self.size, rates[1]))
-
-    def _choose(self) -> None:
-        """For each claim the threshold whose past rates lie farthest outside of it."""
-        t, low, high = len(self.scores), np.sort(self.scores[:, 0]), np.sort(self.scores[:, 1])
-        self.thresholds = np.quantile(self.scores.ravel(), _LEVELS, method="inverted_cdf")
-        x = t - np.searchsorted(low, self.thresholds, side="right")
-        y = np.searchsorted(high, self.thresholds, side="right")
-        a, b = (x + 0.5) / (t + 1), (y + 0.5) / (t + 1)
-        mirrored = a + b > 1
-        far = np.empty((len(a), self.size))
-        for j, (p, q) in enumerate(zip(np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b), strict=True)):
-            tau, c, _, _, outside = self.claims.touching(np.full(self.size, p), np.full(self.size, q))
-            kl = special.rel_entr(p, tau) + special.rel_entr(1 - p, 1 - tau)
-            kl = kl + special.rel_entr(q, c) + special.rel_entr(1 - q, 1 - c)
-            far[j] = np.where(outside, kl, 0.0)
-        self.rule = far.argmax(axis=0)
-        self.counts = np.zeros((4, len(a)))
-        self.bet = bet_on_product(self.claims, a[self.rule], b[self.rule])
+_FORMAT = "bayes-dp/sequential/1"
+_FIELDS: dict[str, Wanted] = {
+    "delta": A_SHARE,
+    "confidence": A_SHARE,
+    "method": one_of(*METHODS),
+    "family": one_of(*FAMILIES),
+    "pairs": one_of("independent", "dependent"),
+    "grid": NUMBERS,
+    "seed": A_COUNT,
+    "best": NUMBERS,
+    "looks": A_COUNT,
+    "steps": (
+        lambda value: ROWS[0](value) and all(len(row) == 2 for row in value),
+        "a list of pairs of numbers",
+    ),
+    "waiting": ROWS,
+    "capital": AN_OBJECT,
+    "stretches": COUNTS,
+    "models": ROWS,
+    "number": A_COUNT,
+    "updates": A_COUNT,
+    "highest": A_NUMBER,
+}
 
 
-class Sequential:
-    """An audit under way: `update` it as runs arrive, and look at `bound` as often as you like.
+def _is_truth(given: Any) -> bool:
+    """Whether an array or a list holds truth values."""
+    try:
+        return np.asarray(given).dtype == bool
+    except Exception:
+        return False
+
+
+def sequential(
+    delta: float,
+    *,
+    confidence: float = 0.95,
+    method: Method = "betting",
+    family: Family = "approx",
+    pairs: Literal["independent", "dependent"] = "independent",
+    grid: ArrayLike | None = None,
+    seed: int = 0,
+) -> Sequential:
+    """An audit that may be looked at after every update, and stopped for any reason.
+
+    Parameters
+    ----------
+    delta : the δ at which ε is bounded; 0 for the families "gaussian" and "laplace", whose parameter is bounded.
+    method : "betting" on pairs of runs, "mixture" for one rule and runs in any order, "one_run" for guesses on models.
+    family : "approx", "gaussian" or "laplace"; the last two are for betting.
+    pairs : "dependent" if the two runs of a pair may share seeds or data that is not fixed; for betting on ε.
+    grid : the values that are judged, increasing from 0, fixed now; 0 to 12 by .01 by default. Add a limit of interest.
+    seed : of the order of runs that come as counts.
 
     >>> rng = np.random.default_rng(0)
     >>> audit = bdp.audits.sequential(1e-5)
     >>> for _ in range(10):
     ...     _ = audit.update(rng.random(50) < 0.1, rng.random(50) < 0.2)
-    >>> round(audit.bound().value, 2), round(audit.e_value(0.5)) > 20
+    >>> round(audit.bound().value, 2), audit.rejects(1.0)
     (1.63, True)
     """
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    for name, value, known in (
+        ("method", method, METHODS),
+        ("family", family, FAMILIES),
+        ("pairs", pairs, ("independent", "dependent")),
+    ):
+        if not is_one_of(value, known):
+            raise InputError(f"{name} must be one of {', '.join(known)}, not {show(value)}")
+    if method != "betting" and (family != "approx" or pairs == "dependent"):
+        raise InputError(f'method="{method}" is for family="approx" and pairs="independent"')
+    if pairs == "dependent" and family != "approx":
+        raise InputError('pairs="dependent" is for family="approx"')
+    if family != "approx" and delta != 0:
+        raise InputError(f'delta must be 0 with family="{family}", whose parameter holds at every δ')
+    values = _GRID if grid is None else np.atleast_1d(numbers("grid", grid, 0.0, high_open=True))
+    if values.ndim != 1 or len(values) < 2 or values[0] != 0 or not np.all(np.diff(values) > 0):
+        raise InputError("grid must be at least two increasing numbers, of which the first is 0")
+    return Sequential(delta, confidence, method, family, pairs, values, seed_of(seed))
+
+
+class Sequential:
+    """An audit under way (`sequential`): `update` it as runs arrive, look at `bound` as often as you like."""
+
+    def __init__(
+        self, delta: float, confidence: float, method: Method, family: Family, pairs: str, grid: Floats, seed: int
+    ) -> None:
+        self.delta, self.confidence, self.method, self.family, self.pairs = delta, confidence, method, family, pairs
+        self.grid, self.seed = grid, seed
+        self._needed = -math.log(1 - confidence)
+        self._best = np.full(len(grid), -math.inf)  # the largest log capital at a look
+        self._looks, self._steps = 0, [(0, 0.0)]  # how often, and runs or models with the bound since then
+        self._waiting = np.empty(0), np.empty(0)
+        claims = {
+            "approx": lambda: ApproxClaims(grid, delta),
+            "gaussian": lambda: gaussian_claims(grid),
+            "laplace": lambda: laplace_claims(grid),
+        }[family]()
+        self._capital = Capital(claims, len(grid), pairs == "dependent")
+        self._stretches: list[list[int]] = []  # of the mixture: x, N0, y, N1 by rule
+        self._models = np.zeros((len(grid), len(_STEPS) * len(_CAPS)))  # log e-values of one_run
+        self._number, self._updates = 0, 0  # of models, and of counts
+        self._highest = 0.0  # of the mixture, whose bound needs no grid
+
+    # Updates ----------------------------------------------------------------------------------------------------------
+
+    def update(self, false_positive: ArrayLike, false_negative: ArrayLike, *, new_rule: bool = False) -> Self:
+        """Errors of runs in their order: 1 or True where a run without the example, or with it, was judged wrongly.
+
+        Betting takes numbers between 0 and 1 as well, and the k-th of the one with the k-th of the other; what has no
+        partner waits. `new_rule` tells the mixture that these were judged by another rule than those before.
+        """
+        x, y = (
+            np.atleast_1d(numbers(name, np.asarray(given, float) if _is_truth(given) else given, 0.0, 1.0))
+            for name, given in (("false_positive", false_positive), ("false_negative", false_negative))
+        )
+        for name, column in (("false_positive", x), ("false_negative", y)):
+            if column.ndim != 1:
+                raise InputError(f"{name} must be a list of errors, not of the shape {column.shape}")
+            if self.method == "mixture" and (wrong := ~np.isin(column, (0, 1))).any():
+                i = int(wrong.argmax())
+                raise InputError(f"{name}[{i}] must be 0 or 1 with the mixture, not {show(column[i])}")
+        self._refuse("one_run", "update_guesses")
+        if len(self._capital.scores):
+            raise InputError("false_positive: this audit chooses its threshold; go on with update_scores")
+        if self.method == "mixture":
+            if new_rule or not self._stretches:
+                self._stretches.append([0, 0, 0, 0])
+            for i, value in enumerate((x.sum(), len(x), y.sum(), len(y))):
+                self._stretches[-1][i] += int(value)
+            self._look()
+            return self
+        x, y = np.append(self._waiting[0], x), np.append(self._waiting[1], y)
+        m = min(len(x), len(y))
+        for _ in self._capital.add(x[:m], y[:m]):
+            self._look()
+        self._waiting = x[m:], y[m:]
+        return self
+
+    def update_counts(self, counts: ErrorCounts) -> Self:
+        """Runs of one base under one rule whose order is not known: it is drawn, which changes nothing in law."""
+        if not isinstance(counts, ErrorCounts) or len(counts) != 1:
+            raise InputError(f"counts must be ErrorCounts of one base, not {show(counts)}")
+        if counts.design != "repeated":
+            raise InputError(f'counts must be of independent runs, the design "repeated", not "{counts.design}"')
+        rng = np.random.default_rng([self.seed, self._updates])
+        self._updates += 1
+        columns = []
+        for errors, runs in ((counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)):
+            columns.append(rng.permutation(np.arange(int(runs[0])) < int(errors[0])))
+        return self.update(columns[0], columns[1])
+
+    def update_scores(
+        self, without: ArrayLike, with_: ArrayLike, *, threshold: float | Literal["adaptive"] = "adaptive"
+    ) -> Self:
+        """Scores of runs, high for "with": by a threshold fixed before they were seen, or one chosen from those before.
+
+        With "adaptive" there must be as many of both, and the pairs must be independent.
+        """
+        low, high = (
+            np.atleast_1d(numbers(name, given, -math.inf, math.inf))
+            for name, given in (("without", without), ("with_", with_))
+        )
+        for name, column in (("without", low), ("with_", high)):
+            if column.ndim != 1:
+                raise InputError(f"{name} must be a list of scores, not of the shape {column.shape}")
+        if not isinstance(threshold, str):
+            t = one_number("threshold", threshold, -math.inf, math.inf)
+            return self.update(low > t, high <= t)
+        if threshold != "adaptive":
+            raise InputError(f'threshold must be a number or "adaptive", not {show(threshold)}')
+        for name, column in (("without", low), ("with_", high)):
+            numbers(name, column)  # finite, as a file of them has to be
+        if self.method != "betting" or self.pairs == "dependent":
+            raise InputError('threshold="adaptive" is for betting on independent pairs: give a number')
+        if len(low) != len(high):
+            raise InputError(f"with_ must hold as many scores as without, {len(low)}, not {len(high)}")
+        if self._capital.pairs and not len(self._capital.scores):
+            raise InputError("threshold must be a number, as in the updates before: their scores are not known")
+        for _ in self._capital.add_scores(low, high):
+            self._look()
+        return self
+
+    def update_guesses(self, guesses: Guesses) -> Self:
+        """Guesses on another model, whose members were drawn by fresh fair coins; their number was fixed before."""
+        if self.method != "one_run":
+            raise InputError(f'guesses are for method="one_run", not "{self.method}"')
+        if not isinstance(guesses, Guesses) or len(guesses.made) != 1:
+            raise InputError(f"guesses must be Guesses of one number of guesses, not {show(guesses)}")
+        size = max(1, 2_000_000 // (int(guesses.made[0]) + 1))
+        for begin in range(0, len(self.grid), size):
+            some = slice(begin, begin + size)
+            given = guesses.examples, int(guesses.made[0]), int(guesses.correct[0])
+            self._models[some] += one_run_log_e(*given, self.grid[some], self.delta)
+        self._number += 1
+        self._look()
+        return self
+
+    # Files ------------------------------------------------------------------------------------------------------------
+
+    def to_json(self, path: str | PathLike[str]) -> None:
+        """Save all that it takes to go on with the same bits, atomically."""
+        content = {
+            "format": _FORMAT,
+            "delta": self.delta,
+            "confidence": self.confidence,
+            "method": self.method,
+            "family": self.family,
+            "pairs": self.pairs,
+            "grid": self.grid.tolist(),
+            "seed": self.seed,
+            "best": [None if value == -math.inf else value for value in self._best.tolist()],
+            "looks": self._looks,
+            "steps": [list(step) for step in self._steps],
+            "waiting": [each.tolist() for each in self._waiting],
+            "capital": self._capital.state() if self.method == "betting" else {},
+            "stretches": self._stretches,
+            "models": self._models.tolist() if self.method == "one_run" else [],
+            "number": self._number,
+            "updates": self._updates,
+            "highest": self._highest,
+        }
+        write_text_atomically(path, json_of(content))
+
+    @classmethod
+    def from_json(cls, source: Source) -> Self:
+        """Go on from a file that `to_json` wrote; anything else is refused."""
+        name, content = read_json(source)
+        try:
+            found = checked_object(name, without_format(name, content, _FORMAT), _FIELDS)
+            settings = {key: found[key] for key in ("confidence", "method", "family", "pairs", "grid", "seed")}
+            made = sequential(found["delta"], **settings)
+            made._restore(name, found)
+        except InputError as error:
+            raise InputError(f"{error}; this is not a sequential audit as to_json gives it") from None
+        return cast(Self, made)
+
+    def _restore(self, name: str, found: dict[str, Any]) -> None:
+        size = len(self.grid)
+        best = np.array([-math.inf if value is None else value for value in found["best"]], float)
+        waiting, models = [np.array(each, float) for each in found["waiting"]], np.array(found["models"], float)
+        if len(best) != size or len(waiting) != 2 or not found["steps"]:
+            raise InputError(f"{name}: best, waiting and steps do not fit the grid")
+        if self.method == "one_run":
+            if models.shape != self._models.shape:
+                raise InputError(f"{name}: models must have {size} rows of {self._models.shape[1]} numbers")
+            self._models = models
+        if self.method == "betting":
+            self._capital.restore(checked_state(f"{name}: capital", found["capital"], size))
+        if self.method == "mixture":
+            for i, row in enumerate(found["stretches"]):
+                if len(row) != 4 or row[0] > row[1] or row[2] > row[3]:
+                    raise InputError(f"{name}: stretches[{i}] must be errors, runs, errors, runs")
+            self._stretches = [list(row) for row in found["stretches"]]
+        self._best, self._waiting = best, (waiting[0], waiting[1])
+        self._looks, self._steps = found["looks"], [(int(runs), float(bound)) for runs, bound in found["steps"]]
+        self._number, self._updates, self._highest = found["number"], found["updates"], float(found["highest"])
+
+    # Looks ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def runs(self) -> int:
+        """Pairs that were played, runs of the mixture, or models."""
+        if self.method == "mixture":
+            return sum(n0 + n1 for _, n0, _, n1 in self._stretches)
+        return self._number if self.method == "one_run" else self._capital.pairs
+
+    def e_value(self, epsilon: float) -> float:
+        """The capital against a value of the grid (with the mixture, any): if it is true, 1 or less on average."""
+        return float(np.exp(min(self._log_capital(self._place(epsilon)), 700.0)))
+
+    def rejects(self, epsilon: float) -> bool:
+        """Whether the capital against this value has been 1/p at a look, so that its claim is refuted."""
+        if self.method == "mixture":
+            return one_number("epsilon", epsilon, 0.0, high_open=True) < self._highest
+        return bool(self._best[self._place(epsilon)] >= self._needed)
+
+    def bound(self) -> LowerBound:
+        """The lower bound now, which holds together with those at all other looks."""
+        settings = {
+            "method": self.method,
+            "family": self.family,
+            "pairs": self.pairs,
+            "grid": [float(self.grid[0]), float(self.grid[-1]), len(self.grid)],
+            "seed": self.seed,
+        }
+        parameter = {"approx": "epsilon", "gaussian": "mu", "laplace": "laplace"}[self.family]
+        known = {"delta": self.delta} if self.family == "approx" else {}
+        return LowerBound(
+            parameter=parameter,
+            value=self._value(),
+            confidence=self.confidence,
+            assumptions=tuple(self._assumptions()),
+            provenance=Provenance("sequential", "", known, {}, settings),
+            details={"runs": self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks},
+        )
+
+    def trace(self) -> list[tuple[int, float]]:
+        """(runs, bound) at the start and at each look at which the bound rose."""
+        return list(self._steps)
+
+    def _value(self) -> float:
+        if self.method == "mixture":
+            return self._highest
+        kept = self._best < self._needed
+        first = int(kept.argmax()) if kept.any() else len(self.grid)
+        return float(self.grid[max(first - 1, 0)])
+
+    def _look(self) -> None:
+        self._looks += 1
+        if self.method == "mixture":
+            found = least(self._is_open, np.zeros(1), 100.0)
+            self._highest = max(self._highest, float(found[0]))
+        else:
+            now = self._capital.log if self.method == "betting" else self._mean_of_models()
+            self._best = np.maximum(self._best, now)
+        value = self._value()
+        if value > self._steps[-1][1]:
+            self._steps.append((self.runs, value))
+
+    def _mean_of_models(self) -> Floats:
+        return np.asarray(special.logsumexp(self._models, axis=1) - math.log(self._models.shape[1]))
+
+    def _mixture(self, epsilon: float) -> float:
+        """log E of all stretches; 0 for one with a single kind of run."""
+        rows = [np.array(row, float) for row in self._stretches if row[1] and row[3]]
+        return float(sum(mixture(*row, epsilon, self.delta) for row in rows))
+
+    def _is_open(self, epsilon: Floats) -> Bools:
+        return np.array([self._mixture(float(value)) < self._needed for value in epsilon])
+
+    def _log_capital(self, place: int | float) -> float:
+        if self.method == "mixture":
+            return self._mixture(place)
+        now = self._capital.log if self.method == "betting" else self._mean_of_models()
+        return float(now[int(place)])
+
+    def _place(self, epsilon: float) -> float:
+        """The index of a value in the grid; with the mixture the value."""
+        value = one_number("epsilon", epsilon, 0.0, high_open=True)
+        if self.method == "mixture":
+            return value
+        near = int(np.abs(self.grid - value).argmin())
+        if abs(self.grid[near] - value) > 1e-12:
+            raise InputError(f"epsilon must be a value of the grid that was fixed at the start, not {show(epsilon)}")
+        return near
+
+    def _assumptions(self) -> Iterator[str]:
+        if self.method == "one_run":
+            yield "Each model's members were drawn by fresh fair coins, whatever was seen before."
+            yield "How many guesses to make on a model was decided before its coins were seen."
+        elif self.method == "mixture":
+            yield "The runs are independent of each other, and judged by one rule, fixed before each stretch."
+        else:
+            yield "Each pair was judged by one rule, fixed before the pair was seen."
+            if self.pairs == "dependent":
+                yield "The runs of a pair may depend on each other; a pair depends on those before by its rule only."
+            else:
+                yield "The runs of a pair are independent."
+        if len(self._stretches) > 1:
+            yield "The bound is for the version that leaks most, if versions of the training differ."
+        yield "Confidence, δ and the grid were fixed at the start; stopping was free."
+
+    def _refuse(self, method: str, other: str) -> None:
+        if self.method == method:
+            raise InputError(f'method="{method}" takes {other}')
+
+
+call_module_as(sequential)

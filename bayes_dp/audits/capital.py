@@ -1,0 +1,187 @@
+"""The capital of somebody who bets on every pair against many claims at once (`betting.py`).
+
+The bet is made anew after every pair up to the 64th and then whenever 2% more have been played. In between its factors
+stay the same, so that errors of 0 and 1 need only be counted: 10⁶ pairs are 536 bets.
+
+With an adaptive threshold each claim is bet against by the rule "score > t" whose past rates lie farthest outside of
+it (by kl), of t at 40 quantiles of past scores. A rule that depends on earlier pairs only is as good as a fixed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from bayes_dp.audits.betting import ApproxClaims, Bet, Claims, bet_on_product, bet_on_sum, next_refresh
+from bayes_dp.checks import InputError
+from bayes_dp.data.json_text import A_COUNT, Wanted, checked_object, is_finite
+from bayes_dp.support.arrays import Floats
+
+__all__ = ["COUNTS", "NUMBERS", "ROWS", "Capital", "checked_state"]
+
+_LEVELS = np.r_[0.002, 0.005, 0.01, 0.02, (np.arange(32) + 0.5) / 32, 0.98, 0.99, 0.995, 0.998]
+
+
+class Capital:
+    """The capital of a bettor for each claim, and the pairs that it was made from."""
+
+    def __init__(self, claims: Claims, size: int, dependent: bool) -> None:
+        self.claims, self.size, self.dependent = claims, size, dependent
+        self.pairs, self.until = 0, 0
+        self.sums = np.zeros(4)  # of X, Y, X², Y²
+        self.scores = np.empty((0, 2))  # of an adaptive threshold: without and with the example
+        self.start = np.zeros(size)  # log capital when the bet was made
+        self.bet: Bet | None = None
+        self.thresholds, self.rule = np.zeros(1), np.zeros(size, int)  # and which of them each claim is judged by
+        self.past = 0, self.sums  # pairs and sums when the bet was made
+        self.counts = np.zeros((4, 1))  # pairs since then with (X, Y) = (0, 0), (0, 1), (1, 0), (1, 1), by threshold
+
+    @property
+    def log(self) -> Floats:
+        """log capital, (k,)."""
+        if self.bet is None:
+            return self.start
+        x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+        return np.asarray(self.start + (self.counts[:, self.rule] * self.bet.log_factors(x, y)).sum(axis=0))
+
+    def add(self, x: Floats, y: Floats) -> Iterator[None]:
+        """Play pairs of errors; whoever takes an item may look at the capital."""
+        binary = bool(np.isin(x, (0, 1)).all() and np.isin(y, (0, 1)).all())
+        for part in self._epochs(len(x)):
+            some = x[part], y[part]
+            if binary:
+                self.counts[:, 0] += np.bincount((2 * some[0] + some[1]).astype(int), minlength=4)
+            elif self.bet is not None:
+                self.start = np.cumsum(np.vstack([self.start[None], self.bet.log_factors(*some)]), axis=0)[-1]
+            columns = np.stack([*some, some[0] ** 2, some[1] ** 2])
+            self.sums = np.cumsum(np.column_stack([self.sums, columns]), axis=1)[:, -1]  # one by one, in any batches
+            yield
+
+    def add_scores(self, without: Floats, with_: Floats) -> Iterator[None]:
+        """Play pairs of scores, each claim by the threshold that told most against it so far."""
+        for part in self._epochs(len(without)):
+            x = (without[part, None] > self.thresholds).astype(int)
+            y = (with_[part, None] <= self.thresholds).astype(int)
+            self.counts += np.stack([(2 * x + y == value).sum(axis=0) for value in range(4)])
+            self.scores = np.vstack([self.scores, np.stack([without[part], with_[part]], axis=1)])
+            yield
+
+    def _epochs(self, size: int) -> Iterator[slice]:
+        """Slices of so many pairs between which the bet is made anew."""
+        done = 0
+        while done < size:
+            if self.pairs >= self.until:
+                self.start = self.log
+                self._refresh()
+                self.until = next_refresh(self.pairs)
+            step = min(size - done, self.until - self.pairs)
+            self.pairs += step
+            done += step
+            yield slice(done - step, done)
+
+    def _refresh(self) -> None:
+        self.past = self.pairs, self.sums
+        self.counts = np.zeros((4, 1))
+        self._make_bet()
+
+    def _make_bet(self) -> None:
+        t, sums = self.past
+        rates = (sums[:2] + 0.5) / (t + 1)
+        if len(self.scores):
+            self._choose(self.scores[:t])
+        elif self.dependent:
+            assert isinstance(self.claims, ApproxClaims)
+            spread = sums[2:] - 2 * rates * sums[:2] + t * rates**2
+            variances = (0.25 + np.maximum(spread, 0.0)) / (t + 1)
+            self.bet = bet_on_sum(self.claims, float(rates[0]), float(rates[1]), (variances[0], variances[1]))
+        else:
+            self.bet = bet_on_product(self.claims, np.full(self.size, rates[0]), np.full(self.size, rates[1]))
+
+    def _choose(self, scores: Floats) -> None:
+        """For each claim the threshold whose past rates lie farthest outside of it."""
+        t, low, high = len(scores), np.sort(scores[:, 0]), np.sort(scores[:, 1])
+        self.thresholds = np.quantile(scores.ravel(), _LEVELS, method="inverted_cdf")
+        x = t - np.searchsorted(low, self.thresholds, side="right")
+        y = np.searchsorted(high, self.thresholds, side="right")
+        a, b = (x + 0.5) / (t + 1), (y + 0.5) / (t + 1)
+        mirrored = a + b > 1
+        far = np.empty((len(a), self.size))
+        for j, (p, q) in enumerate(zip(np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b), strict=True)):
+            tau, c, _, _, outside = self.claims.touching(np.full(self.size, p), np.full(self.size, q))
+            kl = special.rel_entr(p, tau) + special.rel_entr(1 - p, 1 - tau)
+            kl = kl + special.rel_entr(q, c) + special.rel_entr(1 - q, 1 - c)
+            far[j] = np.where(outside, kl, 0.0)
+        self.rule = far.argmax(axis=0)
+        if self.counts.shape[1] != len(a):
+            self.counts = np.zeros((4, len(a)))
+        self.bet = bet_on_product(self.claims, a[self.rule], b[self.rule])
+
+    def state(self) -> dict[str, Any]:
+        """All that `restore` needs, fit for JSON."""
+        return {
+            "pairs": self.pairs,
+            "until": self.until,
+            "sums": self.sums.tolist(),
+            "past_pairs": self.past[0],
+            "past_sums": self.past[1].tolist(),
+            "start": self.start.tolist(),
+            "counts": self.counts.astype(int).tolist(),
+            "scores": self.scores.tolist(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from there, with the same bits."""
+        self.pairs, self.until = state["pairs"], state["until"]
+        self.sums, self.start = np.array(state["sums"], float), np.array(state["start"], float)
+        self.past = state["past_pairs"], np.array(state["past_sums"], float)
+        self.scores = np.array(state["scores"], float).reshape(-1, 2)
+        self.counts = np.array(state["counts"], float)
+        if self.until:
+            self._make_bet()
+
+
+NUMBERS: Wanted = (
+    lambda value: isinstance(value, list) and all(each is None or is_finite(each) for each in value),
+    "a list of numbers",
+)
+ROWS: Wanted = (
+    lambda value: (
+        isinstance(value, list) and all(isinstance(row, list) and all(is_finite(each) for each in row) for row in value)
+    ),
+    "a list of lists of numbers",
+)
+COUNTS: Wanted = (
+    lambda value: (
+        isinstance(value, list)
+        and all(isinstance(row, list) and all(type(each) is int and each >= 0 for each in row) for row in value)
+    ),
+    "a list of lists of whole numbers, at least 0",
+)
+_STATE: dict[str, Wanted] = {
+    "pairs": A_COUNT,
+    "until": A_COUNT,
+    "sums": NUMBERS,
+    "past_pairs": A_COUNT,
+    "past_sums": NUMBERS,
+    "start": NUMBERS,
+    "counts": COUNTS,
+    "scores": (
+        lambda value: ROWS[0](value) and all(len(row) == 2 for row in value),
+        "a list of pairs of scores",
+    ),
+}
+
+
+def checked_state(place: str, content: Any, size: int) -> dict[str, Any]:
+    """The state of a bettor in a file, of claims (size,), where it is one."""
+    found = checked_object(place, content, _STATE)
+    lengths = len(found["sums"]), len(found["past_sums"]), len(found["start"]), len(found["counts"])
+    widths = {len(row) for row in found["counts"]}
+    if lengths != (4, 4, size, 4) or len(widths) != 1 or widths > {1, len(_LEVELS)}:
+        raise InputError(f"{place}: sums, start and counts do not fit the grid")
+    if found["past_pairs"] > found["pairs"] or any(None in found[key] for key in ("sums", "past_sums", "start")):
+        raise InputError(f"{place}: pairs and sums cannot have been written")
+    return found

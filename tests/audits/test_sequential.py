@@ -1,0 +1,383 @@
+"""Sequential audits: golden values, fair bets, misses with known truth, misuse that fails, and files."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+import bayes_dp as bdp
+from bayes_dp.audits.betting import (
+    ApproxClaims,
+    bet_on_product,
+    bet_on_sum,
+    gaussian_claims,
+    laplace_claims,
+    next_refresh,
+)
+from bayes_dp.audits.capital import Capital
+from bayes_dp.audits.sequential import Sequential, one_run_log_e
+from bayes_dp.checks import InputError
+from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace
+from tests.golden import golden
+
+sequential = bdp.audits.sequential
+DELTA = 1e-5
+
+
+def claims_of(given):
+    if "mu" in given:
+        return gaussian_claims(np.array([given["mu"]]))
+    return ApproxClaims(np.array([given["eps"]]), given["delta"])
+
+
+def bits(text):
+    return np.array([int(each) for each in text], float)
+
+
+def errors(n, alpha, beta, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.random(n) < alpha).astype(float), (rng.random(n) < beta).astype(float)
+
+
+def play(audit, x, y, batch=1):
+    for i in range(0, len(x), batch):
+        audit.update(x[i : i + batch], y[i : i + batch])
+    return audit
+
+
+# Golden values --------------------------------------------------------------------------------------------------------
+
+
+@golden("sequential", "bet")
+def test_golden_bet(entry):
+    given = entry["inputs"]
+    if given["n0"] != 1:
+        pytest.skip("of blocks")
+    found = bet_on_product(claims_of(given), np.array([given["a"]]), np.array([given["b"]]))
+    values = [float(each[0]) for each in (found.tau, found.c, found.l0, found.l1)]
+    assert values == pytest.approx(entry["expected"], rel=1e-7)
+
+
+@golden("sequential", "betting_log_wealth")
+def test_golden_capital(entry):
+    given = entry["inputs"]
+    capital, x, y, found = Capital(claims_of(given), 1, False), bits(given["x"]), bits(given["y"]), []
+    for t in range(len(x)):
+        list(capital.add(x[t : t + 1], y[t : t + 1]))
+        found.append(capital.log[0])
+    assert [found[t - 1] for t in given["after"]] == pytest.approx(entry["expected"], rel=1e-7, abs=1e-10)
+
+
+@golden("sequential", "score_log_wealth")
+def test_golden_sums(entry):
+    given = entry["inputs"]
+    capital = Capital(claims_of(given), 1, True)
+    list(capital.add(np.array(given["x"]), np.array(given["y"])))
+    assert capital.log[0] == pytest.approx(entry["expected"], rel=1e-8)
+
+
+@golden("sequential", "betting_lower_bound")
+def test_golden_bound(entry):
+    given = entry["inputs"]
+    grid = np.arange(given["points"] + 1) * given["step"]
+    audit = sequential(given["delta"], confidence=1 - given["p"], grid=grid)
+    assert play(audit, bits(given["x"]), bits(given["y"])).bound().value == pytest.approx(entry["expected"])
+
+
+@golden("sequential", "mixture_lower_bound")
+def test_golden_mixture(entry):
+    given = entry["inputs"]
+    audit = sequential(given["delta"], confidence=1 - given["p"], method="mixture")
+    audit.update_counts(bdp.ErrorCounts(given["x"], given["n0"], given["y"], given["n1"]))
+    assert audit.bound().value == pytest.approx(entry["expected"], rel=1e-6)
+
+
+@golden("sequential", "one_run_log_e")
+def test_golden_models(entry):
+    given = entry["inputs"]
+    found = sum(one_run_log_e(*model, np.array([given["eps"]]), given["delta"]) for model in given["models"])
+    assert special.logsumexp(found) - math.log(18) == pytest.approx(entry["expected"], rel=1e-8)
+
+
+# Bets are fair --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claims", "f"),
+    [
+        (ApproxClaims(np.array([0.7]), 0.05), ApproxDP(0.7, 0.05)),
+        (ApproxClaims(np.array([3.0]), 0.0), ApproxDP(3.0, 0.0)),
+        (gaussian_claims(np.array([0.8])), Gaussian(0.8)),
+        (laplace_claims(np.array([1.3])), Laplace(1.3)),
+    ],
+)
+@pytest.mark.parametrize("believed", [(0.05, 0.3), (0.3, 0.02), (0.001, 0.001), (0.1, 0.1), (0.95, 0.8), (0.6, 0.9)])
+def test_a_true_claim_loses_on_average(claims, f, believed):
+    bet = bet_on_product(claims, np.array([believed[0]]), np.array([believed[1]]))
+    assert bet.l0[0] > 0
+    x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    factors = np.exp(bet.log_factors(x, y)[:, 0])
+    for alpha in np.linspace(0, 1, 201):
+        for beta in np.linspace(float(f(alpha)), 1 - float(f(1 - alpha)), 21):
+            chances = np.where(x == 1, alpha, 1 - alpha) * np.where(y == 1, beta, 1 - beta)
+            assert (chances * factors).sum() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("believed", [(0.05, 0.3), (0.3, 0.02), (0.9, 0.8)])
+def test_a_sum_loses_on_average_whatever_the_dependence(believed):
+    """The sum is linear, so that its mean depends on the two means only: the corners of R are enough."""
+    epsilon, delta = 0.9, 0.03
+    bet = bet_on_sum(ApproxClaims(np.array([epsilon]), delta), *believed, (0.1, 0.2))
+    f = ApproxDP(epsilon, delta)
+    for alpha in np.linspace(0, 1, 101):
+        for beta in (float(f(alpha)), 1 - float(f(1 - alpha))):
+            a, b = (1 - alpha, 1 - beta) if bet.mirrored else (alpha, beta)
+            assert bet.size[0] * (bet.h[0] - bet.s[0] * a - b) <= 1e-12
+    assert 1 + bet.size[0] * (bet.h[0] - bet.s[0] - 1) > 0
+
+
+def test_e_values_of_a_model_expect_at_most_one():
+    """Under the worst law of the number of right guesses: T_k for every k."""
+    from bayes_dp.audits.one_run import exact_p_value
+
+    m, r, epsilon, delta = 60, 12, 0.8, 1e-3
+    tails = np.r_[1.0, exact_p_value(m, r, np.arange(1, r + 1), epsilon, delta), 0.0]
+    law = -np.diff(np.minimum.accumulate(tails))
+    e = np.exp(np.array([one_run_log_e(m, r, v, np.array([epsilon]), delta)[0] for v in range(r + 1)]))
+    assert np.all(law @ e <= 1 + 1e-9)
+
+
+# How often they are wrong ---------------------------------------------------------------------------------------------
+
+
+def crossed(truth, make, repetitions, n, batch=1):
+    """How often `truth` is rejected at any look."""
+    wrong = 0
+    for seed in range(repetitions):
+        audit, x, y = make(seed)
+        wrong += play(audit, x[:n], y[:n], batch).rejects(truth)
+    return wrong / repetitions
+
+
+EDGE = (0.05, 1 - DELTA - math.e * 0.05)
+CORNER = ((1 - DELTA) / (1 + math.e),) * 2
+LEVEL = 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
+
+
+@pytest.mark.parametrize("rates", [EDGE, CORNER])
+@pytest.mark.parametrize("options", [{}, {"method": "mixture"}, {"pairs": "dependent"}])
+def test_looking_after_every_pair(rates, options):
+    def make(seed):
+        return sequential(DELTA, grid=[0.0, 1.0], **options), *errors(300, *rates, seed)
+
+    assert crossed(1.0, make, 300, 300) <= LEVEL
+
+
+def test_dependent_pairs_fail_the_product_and_keep_the_sum():
+    """Errors of a pair from one uniform number: the mean of the product is not the product of the means."""
+
+    def make(pairs):
+        def of(seed):
+            u = np.random.default_rng(seed).random(400)
+            x, y = (u < CORNER[0]).astype(float), (u < CORNER[1]).astype(float)
+            return sequential(DELTA, grid=[0.0, 1.0], pairs=pairs), x, y
+
+        return of
+
+    assert crossed(1.0, make("independent"), 300, 400) > LEVEL
+    assert crossed(1.0, make("dependent"), 300, 400) <= LEVEL
+
+
+def test_a_bound_without_leave_to_look_fails():
+    """Accuracy's bound for a fixed number of runs, recomputed at 30 looks."""
+    wrong = 0
+    for seed in range(150):
+        x, y = errors(600, *CORNER, seed)
+        sums = np.cumsum(x), np.cumsum(y)
+        looks = range(20, 601, 20)
+        counts = [bdp.ErrorCounts(int(sums[0][n - 1]), n, int(sums[1][n - 1]), n) for n in looks]
+        wrong += any(bdp.audits.accuracy(each, DELTA).value > 1 for each in counts)
+    assert wrong / 150 > 0.05 + 3 * math.sqrt(0.05 * 0.95 / 150)
+
+
+def test_adaptive_threshold_without_a_leak_and_with_one():
+    wrong, found = 0, []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        none = sequential(DELTA, grid=[0.0, 0.05, 0.1])
+        wrong += none.update_scores(rng.normal(size=200), rng.normal(size=200)).bound().value > 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        audit = sequential(1e-3, grid=np.arange(60) / 20)
+        found.append(audit.update_scores(rng.normal(size=600), rng.normal(1, size=600)).bound().value)
+    assert wrong / 100 <= 0.05 + 3 * 0.022
+    assert 0.6 < np.mean(found) < 1.6  # the truth at this δ is 3.1
+
+
+def test_bounds_rise_towards_the_truth():
+    x, y = errors(3000, 0.05, 0.6)
+    found = {
+        method: play(sequential(DELTA, method=method), x, y, 100).bound().value for method in ("betting", "mixture")
+    }
+    assert 1.4 < found["mixture"] <= found["betting"] + 0.1
+    assert found["betting"] < math.log(0.4 / 0.05) + 1e-3
+
+
+# The same bits, in any batches and after a stop -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", ["errors", "shares"])
+@pytest.mark.parametrize("pairs", ["independent", "dependent"])
+def test_batches_change_no_bit(values, pairs):
+    x, y = errors(500, 0.1, 0.3) if values == "errors" else np.random.default_rng(0).beta(2, 8, (2, 500))
+    one, other = (play(sequential(DELTA, pairs=pairs), x, y, batch) for batch in (1, 73))
+    assert np.array_equal(one._capital.log, other._capital.log)
+
+
+@pytest.mark.parametrize("kind", ["betting", "dependent", "shares", "gaussian", "adaptive", "mixture", "one_run"])
+def test_resumed_with_the_same_bits(kind, tmp_path):
+    rng = np.random.default_rng(1)
+    options = {
+        "dependent": {"pairs": "dependent"},
+        "gaussian": {"family": "gaussian"},
+        "mixture": {"method": "mixture"},
+        "one_run": {"method": "one_run"},
+    }.get(kind, {})
+    delta = 0.0 if kind == "gaussian" else DELTA
+    straight, stopped = (sequential(delta, grid=np.arange(40) / 10, seed=3, **options) for _ in range(2))
+    for step in range(6):
+        if kind == "one_run":
+            new = (bdp.Guesses(100, 20, int(rng.integers(10, 20))),)
+        elif kind == "adaptive":
+            new = rng.normal(size=37), rng.normal(1, size=37)
+        elif kind == "shares":
+            new = tuple(rng.beta(2, 8, (2, 37)))
+        else:
+            new = rng.random(37) < 0.1, rng.random(31) < 0.3
+        verb = {"one_run": "update_guesses", "adaptive": "update_scores"}.get(kind, "update")
+        for audit in (straight, stopped):
+            getattr(audit, verb)(*new)
+        stopped.to_json(tmp_path / f"{step}.json")
+        stopped = Sequential.from_json(tmp_path / f"{step}.json")
+    for audit in (straight, stopped):
+        audit.to_json(tmp_path / f"{audit is straight}.json")
+    assert (tmp_path / "True.json").read_text() == (tmp_path / "False.json").read_text()
+    assert straight.bound().to_dict() == stopped.bound().to_dict()
+    assert straight.bound().value > 0
+
+
+def test_files_that_cannot_be(tmp_path):
+    path = tmp_path / "state.json"
+    play(sequential(DELTA, grid=[0.0, 1.0]), *errors(70, 0.1, 0.2)).to_json(path)
+    content = json.loads(path.read_text())
+    changes = [
+        {"format": "bayes-dp/bound/1"},
+        {"delta": 1.0},
+        {"method": "luck"},
+        {"grid": [0.0]},
+        {"grid": [0.0, 1.0, 2.0]},
+        {"best": [1.0]},
+        {"steps": []},
+        {"waiting": [[]]},
+        {"more": 1},
+        {"capital": {}},
+        {"capital": content["capital"] | {"counts": [[1], [2]]}},
+        {"capital": content["capital"] | {"past_pairs": 10**6}},
+        {"capital": content["capital"] | {"start": [None, 1.0]}},
+        {"looks": -1},
+    ]
+    for change in changes:
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(InputError) as error:
+            Sequential.from_json(path)
+        assert "\n" not in str(error.value)
+
+
+# The rest -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_partner_waits():
+    x, y = errors(50, 0.1, 0.3)
+    audit = sequential(DELTA).update(x, y[:20])
+    assert audit.bound().details["waiting"] == [30, 0]
+    audit.update([], y[20:])
+    assert audit.bound().details["waiting"] == [0, 0]
+    assert np.array_equal(audit._capital.log, sequential(DELTA).update(x, y)._capital.log)
+
+
+def test_swapped_and_opposite_decisions():
+    x, y = errors(400, 0.05, 0.4)
+    straight = play(sequential(DELTA), x, y, 50).bound().value
+    assert play(sequential(DELTA), y, x, 50).bound().value == pytest.approx(straight, abs=0.011)
+    assert play(sequential(DELTA), 1 - x, 1 - y, 50).bound().value == pytest.approx(straight, abs=0.011)
+
+
+def test_a_rejected_value_stays_so():
+    x, y = errors(200, 0.02, 0.2)
+    audit = play(sequential(DELTA), x, y, 10)
+    before = audit.bound().value
+    assert play(audit, np.ones(400), np.zeros(400), 10).bound().value >= before
+    assert audit.e_value(before) < 20
+    assert audit.rejects(before)
+
+
+def test_stretches_of_rules_multiply():
+    audit = sequential(DELTA, method="mixture").update([0] * 40, [0] * 40)
+    alone = audit.e_value(1.0)
+    audit.update([0] * 40, [0] * 40, new_rule=True)
+    assert audit.e_value(1.0) == pytest.approx(alone**2)
+    together = sequential(DELTA, method="mixture").update([0] * 80, [0] * 80)
+    assert together.e_value(1.0) > alone**2
+    assert any("version that leaks most" in sentence for sentence in audit.bound().assumptions)
+
+
+def test_the_trace_is_of_rises():
+    audit = play(sequential(DELTA), *errors(300, 0.05, 0.3))
+    runs, bounds = zip(*audit.trace(), strict=True)
+    assert (runs[0], bounds[0]) == (0, 0.0)
+    assert np.all(np.diff(bounds) > 0)
+    assert bounds[-1] == audit.bound().value
+
+
+def test_refreshes_of_a_million_pairs():
+    t = steps = 0
+    while t < 10**6:
+        t, steps = next_refresh(t), steps + 1
+    assert steps == 536
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (lambda: sequential(1.0), "delta"),
+        (lambda: sequential(DELTA, method="naive"), "method must be one of"),
+        (lambda: sequential(DELTA, family="gaussian"), "delta must be 0"),
+        (lambda: sequential(0.0, family="laplace", method="mixture"), "is for family"),
+        (lambda: sequential(0.0, family="gaussian", pairs="dependent"), "is for family"),
+        (lambda: sequential(DELTA, grid=[0.5, 1.0]), "grid must be"),
+        (lambda: sequential(DELTA).update([0, 2], [0]), r"false_positive\[1\]"),
+        (lambda: sequential(DELTA).update([0], [math.nan]), r"false_negative"),
+        (lambda: sequential(DELTA, method="mixture").update([0.5], [0]), r"false_positive\[0\] must be 0 or 1"),
+        (lambda: sequential(DELTA).update_guesses(bdp.Guesses(10, 5, 4)), 'method="one_run"'),
+        (lambda: sequential(DELTA, method="one_run").update([0], [0]), "update_guesses"),
+        (lambda: sequential(DELTA).e_value(0.0123), "value of the grid"),
+        (lambda: sequential(DELTA).update_counts(bdp.ErrorCounts([1, 1], [5, 5], [1, 1], [5, 5])), "one base"),
+        (lambda: sequential(DELTA).update_scores([1.0], [1.0, 2.0]), "as many scores"),
+        (lambda: sequential(DELTA).update([0], [0]).update_scores([1.0], [1.0]), "threshold must be a number"),
+        (lambda: sequential(DELTA).update_scores([1.0], [1.0]).update([0], [0]), "go on with update_scores"),
+        (lambda: sequential(DELTA).update_scores([1.0], [1.0], threshold="best"), "threshold must be"),
+    ],
+)
+def test_refusals(act, said):
+    with pytest.raises(InputError, match=said):
+        act()
+
+
+def test_new_order_of_counts_is_of_the_seed():
+    counts = bdp.ErrorCounts(5, 60, 20, 60)
+    values = [sequential(DELTA, seed=seed).update_counts(counts)._capital.log[50] for seed in (0, 0, 1)]
+    assert values[0] == values[1] != values[2]

@@ -17,7 +17,7 @@ import pytest
 import bayes_dp as bdp
 
 GUESSES = bdp.Guesses(100, 50, 45)
-CALLED = ("combine", "compositional", "f_dp", "one_run", "panoramia", "profile", "zero_run")
+CALLED = ("combine", "compositional", "f_dp", "one_run", "panoramia", "profile", "sequential", "zero_run")
 DATA = {"attack", "baseline", "counts", "guesses", "learned", "score"}
 
 

@@ -6,7 +6,7 @@ import csv
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayes_dp.checks import InputError, show
@@ -19,7 +19,7 @@ from bayes_dp.data.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAX_LINE", "MAX_ROWS", "csv_table", "file_table", "frame_table", "json_table"]
+__all__ = ["MAX_LINE", "MAX_ROWS", "CsvReader", "csv_table", "file_table", "frame_table", "json_table"]
 
 MAX_ROWS = 1_000_000
 MAX_LINE = 1_000_000  # characters
@@ -45,51 +45,68 @@ def csv_table(source: Source, layout: Layout = COUNTS) -> Table:
     name, text = read_text(source)
     if text.count("\n") > 2 * MAX_ROWS:  # seen before any memory goes into lines and cells
         raise _too_many_rows(name)
-    lines = _lines(name, text)
-    top, header = next(lines, (0, ""))
-    if not top:
-        raise InputError(
-            f"{name} is empty: column headings such as {layout.example} and rows of {layout.content} are needed"
-        )
-    delimiter, headings = _header(header, f"{name}, line {top}", layout)
-    places = columns_of(headings, f"{name}, line {top}", layout)
-    shown = {column: _one_line(headings[k]) for column, k in places.items()}
-    kinds = layout.cells
-    columns: dict[str, Any] = {column: array(kinds[column].typecode) if column in kinds else [] for column in places}
-    numbers = [(places[c], c, kinds[c].read, values.append) for c, values in columns.items() if c in kinds]
-    labels = [(places[c], values.append) for c, values in columns.items() if c not in kinds]
-    line_of_row = array("q")
-    for number, line in lines:
-        try:
-            cells = _cells(line, delimiter)
-        except csv.Error as error:
-            raise _not_csv(f"{name}, line {number}", line, error) from error
-        if not any(cells):  # what spreadsheets leave below a table: separators only
-            continue
-        if len(cells) != len(headings):
-            hint = " (a thousands separator or decimal comma?)" if len(cells) > len(headings) else ""
+    reader = CsvReader(name, text.split("\n"), layout)
+    table = reader.rows(MAX_ROWS)
+    if table is None:
+        raise InputError(f"{name} has column headings (line {reader.top}) but no rows of {layout.content}")
+    if reader.rows(1) is not None:
+        raise _too_many_rows(name)
+    return table
+
+
+class CsvReader:
+    """The rows of a CSV table, some at a time, from its lines as they come."""
+
+    def __init__(self, name: str, lines: Iterable[str], layout: Layout) -> None:
+        self._name, self._layout, self._lines = name, layout, _lines(name, lines)
+        self.top, header = next(self._lines, (0, ""))  # the number of the line with the headings
+        if not self.top:
             raise InputError(
-                f"{name}, line {number}: {len(cells)} fields under the {len(headings)} headings of line {top}{hint}"
+                f"{name} is empty: column headings such as {layout.example} and rows of {layout.content} are needed"
             )
-        if len(line_of_row) == MAX_ROWS:
-            raise _too_many_rows(name)
-        for k, column, read, append in numbers:
-            value = read(cells[k])
-            if value is None:
+        self._delimiter, self._headings = _header(header, f"{name}, line {self.top}", layout)
+        self._places = columns_of(self._headings, f"{name}, line {self.top}", layout)
+        self._shown = {column: _one_line(self._headings[k]) for column, k in self._places.items()}
+
+    def rows(self, most: int) -> Table | None:
+        """The next rows, as many as there are up to `most`; None where there is none."""
+        name, kinds, shown, headings, places = self._name, self._layout.cells, self._shown, self._headings, self._places
+        columns: dict[str, Any] = {c: array(kinds[c].typecode) if c in kinds else [] for c in places}
+        numbers = [(places[c], c, kinds[c].read, values.append) for c, values in columns.items() if c in kinds]
+        labels = [(places[c], values.append) for c, values in columns.items() if c not in kinds]
+        line_of_row = array("q")
+        for number, line in self._lines:
+            try:
+                cells = _cells(line, self._delimiter)
+            except csv.Error as error:
+                raise _not_csv(f"{name}, line {number}", line, error) from error
+            if not any(cells):  # what spreadsheets leave below a table: separators only
+                continue
+            if len(cells) != len(headings):
+                hint = " (a thousands separator or decimal comma?)" if len(cells) > len(headings) else ""
                 raise InputError(
-                    f"{name}, line {number}: {shown[column]} must be {kinds[column].wanted}, not {show(cells[k])}"
+                    f"{name}, line {number}: {len(cells)} fields under the {len(headings)} headings of line"
+                    f" {self.top}{hint}"
                 )
-            append(value)
-        for k, append in labels:
-            append(cells[k])
-        line_of_row.append(number)
-    if not line_of_row:
-        raise InputError(f"{name} has column headings (line {top}) but no rows of {layout.content}")
-    return Table(
-        {column: memoryview(values) if column in kinds else values for column, values in columns.items()},
-        shown,
-        lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
-    )
+            for k, column, read, append in numbers:
+                value = read(cells[k])
+                if value is None:
+                    raise InputError(
+                        f"{name}, line {number}: {shown[column]} must be {kinds[column].wanted}, not {show(cells[k])}"
+                    )
+                append(value)
+            for k, append in labels:
+                append(cells[k])
+            line_of_row.append(number)
+            if len(line_of_row) == most:
+                break
+        if not line_of_row:
+            return None
+        return Table(
+            {column: memoryview(values) if column in kinds else values for column, values in columns.items()},
+            shown,
+            lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
+        )
 
 
 def frame_table(frame: pd.DataFrame, layout: Layout = COUNTS) -> Table:
@@ -170,9 +187,9 @@ def _json_rows(name: str, rows: list[Any], layout: Layout) -> Table:
     )
 
 
-def _lines(name: str, text: str) -> Iterator[tuple[int, str]]:
+def _lines(name: str, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """The lines, with their numbers from 1, that are neither blank nor comments."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         start = line.lstrip()[:1]
         if start and start != "#":
             if len(line) > MAX_LINE:

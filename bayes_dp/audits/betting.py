@@ -161,10 +161,10 @@ class SumBet:
     size: Floats
     h: Floats
     s: Floats
-    mirrored: bool
+    mirrored: Bools
 
     def log_factors(self, x: Floats, y: Floats) -> Floats:
-        x, y = (1 - each[:, None] if self.mirrored else each[:, None] for each in (x, y))
+        x, y = (np.where(self.mirrored, 1 - each[:, None], each[:, None]) for each in (x, y))
         return np.asarray(np.log1p(self.size * (self.h - self.s * x - y)))
 
 
@@ -181,10 +181,10 @@ def bet_on_product(claims: Claims, a: Floats, b: Floats) -> ProductBet:
     return ProductBet(tau, c, l0, l1, mirrored)
 
 
-def bet_on_sum(claims: ApproxClaims, a: float, b: float, variances: tuple[float, float]) -> SumBet:
-    """The bet of somebody who believes in the rates (a, b), and that errors vary so much."""
+def bet_on_sum(claims: ApproxClaims, a: Floats, b: Floats, variances: tuple[Floats, Floats]) -> SumBet:
+    """The bet of somebody who believes in the rates (a, b), (k,), and that errors vary so much, (k,) each."""
     mirrored = a + b > 1
-    a, b = (1 - a, 1 - b) if mirrored else (a, b)
+    a, b = np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b)
     s, h = claims.sums()
     gain = np.maximum(h - s * a - b, 0.0)
     spread = s**2 * variances[0] + variances[1]
@@ -194,5 +194,5 @@ def bet_on_sum(claims: ApproxClaims, a: float, b: float, variances: tuple[float,
 
 
 def next_refresh(t: int) -> int:
-    """The number of pairs at which the bet made after t of them is made anew: 2% more, at least one."""
+    """The number of pairs at which the bet made after t of them is made again: 2% more, at least one."""
     return t + 1 if t < 64 else max(t + 1, math.ceil(1.02 * t))

@@ -1,7 +1,8 @@
 """The capital of somebody who bets on every pair against many claims at once (`betting.py`).
 
-The bet is made anew after every pair up to the 64th and then whenever 2% more have been played. In between its factors
-stay the same, so that errors of 0 and 1 need only be counted: 10⁶ pairs are 536 bets.
+The bet is made again after every pair up to the 64th and then whenever 2% more have been played. In between its factors
+stay the same, so that errors of 0 and 1 need only be counted: 10⁶ pairs are 536 bets. Whatever the batches in which
+pairs come, the same sums are made in the same order.
 
 With an adaptive threshold each claim is bet against by the rule "score > t" whose past rates lie farthest outside of
 it (by kl), of t at 40 quantiles of past scores. A rule that depends on earlier pairs only is as good as a fixed one.
@@ -20,9 +21,10 @@ from bayes_dp.checks import InputError
 from bayes_dp.data.json_text import A_COUNT, Wanted, checked_object, is_finite
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["COUNTS", "NUMBERS", "ROWS", "Capital", "checked_state"]
+__all__ = ["COUNTS", "NUMBERS", "PAIRS", "ROWS", "Capital", "checked_state"]
 
 _LEVELS = np.r_[0.002, 0.005, 0.01, 0.02, (np.arange(32) + 0.5) / 32, 0.98, 0.99, 0.995, 0.998]
+_AT_ONCE = 500  # pairs whose factors are held at once
 
 
 class Capital:
@@ -34,28 +36,29 @@ class Capital:
         self.sums = np.zeros(4)  # of X, Y, X², Y²
         self.scores = np.empty((0, 2))  # of an adaptive threshold: without and with the example
         self.start = np.zeros(size)  # log capital when the bet was made
-        self.bet: Bet | None = None
         self.thresholds, self.rule = np.zeros(1), np.zeros(size, int)  # and which of them each claim is judged by
         self.past = 0, self.sums  # pairs and sums when the bet was made
         self.counts = np.zeros((4, 1))  # pairs since then with (X, Y) = (0, 0), (0, 1), (1, 0), (1, 1), by threshold
+        self._bet: Bet
+        self._make_bet()
 
     @property
     def log(self) -> Floats:
         """log capital, (k,)."""
-        if self.bet is None:
-            return self.start
         x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-        return np.asarray(self.start + (self.counts[:, self.rule] * self.bet.log_factors(x, y)).sum(axis=0))
+        return np.asarray(self.start + (self.counts[:, self.rule] * self._bet.log_factors(x, y)).sum(axis=0))
 
     def add(self, x: Floats, y: Floats) -> Iterator[None]:
         """Play pairs of errors; whoever takes an item may look at the capital."""
-        binary = bool(np.isin(x, (0, 1)).all() and np.isin(y, (0, 1)).all())
         for part in self._epochs(len(x)):
             some = x[part], y[part]
-            if binary:
-                self.counts[:, 0] += np.bincount((2 * some[0] + some[1]).astype(int), minlength=4)
-            elif self.bet is not None:
-                self.start = np.cumsum(np.vstack([self.start[None], self.bet.log_factors(*some)]), axis=0)[-1]
+            counted = np.isin(some[0], (0, 1)) & np.isin(some[1], (0, 1))
+            self.counts[:, 0] += np.bincount((2 * some[0] + some[1])[counted].astype(int), minlength=4)
+            others = np.flatnonzero(~counted)
+            for begin in range(0, len(others), _AT_ONCE):
+                pairs = others[begin : begin + _AT_ONCE]
+                factors = self._bet.log_factors(some[0][pairs], some[1][pairs])
+                self.start = np.cumsum(np.vstack([self.start[None], factors]), axis=0)[-1]
             columns = np.stack([*some, some[0] ** 2, some[1] ** 2])
             self.sums = np.cumsum(np.column_stack([self.sums, columns]), axis=1)[:, -1]  # one by one, in any batches
             yield
@@ -70,7 +73,7 @@ class Capital:
             yield
 
     def _epochs(self, size: int) -> Iterator[slice]:
-        """Slices of so many pairs between which the bet is made anew."""
+        """Slices of so many pairs between which the bet is made again."""
         done = 0
         while done < size:
             if self.pairs >= self.until:
@@ -90,20 +93,22 @@ class Capital:
     def _make_bet(self) -> None:
         t, sums = self.past
         rates = (sums[:2] + 0.5) / (t + 1)
-        if len(self.scores):
+        if t and len(self.scores):
             self._choose(self.scores[:t])
-        elif self.dependent:
+            return
+        a, b = (np.full(self.size, rate) for rate in rates)
+        if self.dependent:
             assert isinstance(self.claims, ApproxClaims)
             spread = sums[2:] - 2 * rates * sums[:2] + t * rates**2
-            variances = (0.25 + np.maximum(spread, 0.0)) / (t + 1)
-            self.bet = bet_on_sum(self.claims, float(rates[0]), float(rates[1]), (variances[0], variances[1]))
+            v = [np.full(self.size, each) for each in (0.25 + np.maximum(spread, 0.0)) / (t + 1)]
+            self._bet = bet_on_sum(self.claims, a, b, (v[0], v[1]))
         else:
-            self.bet = bet_on_product(self.claims, np.full(self.size, rates[0]), np.full(self.size, rates[1]))
+            self._bet = bet_on_product(self.claims, a, b)
 
     def _choose(self, scores: Floats) -> None:
         """For each claim the threshold whose past rates lie farthest outside of it."""
         t, low, high = len(scores), np.sort(scores[:, 0]), np.sort(scores[:, 1])
-        self.thresholds = np.quantile(scores.ravel(), _LEVELS, method="inverted_cdf")
+        self.thresholds = np.asarray(np.quantile(scores.ravel(), _LEVELS, method="inverted_cdf"))
         x = t - np.searchsorted(low, self.thresholds, side="right")
         y = np.searchsorted(high, self.thresholds, side="right")
         a, b = (x + 0.5) / (t + 1), (y + 0.5) / (t + 1)
@@ -111,13 +116,13 @@ class Capital:
         far = np.empty((len(a), self.size))
         for j, (p, q) in enumerate(zip(np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b), strict=True)):
             tau, c, _, _, outside = self.claims.touching(np.full(self.size, p), np.full(self.size, q))
-            kl = special.rel_entr(p, tau) + special.rel_entr(1 - p, 1 - tau)
-            kl = kl + special.rel_entr(q, c) + special.rel_entr(1 - q, 1 - c)
+            pairs = (p, tau), (1 - p, 1 - tau), (q, c), (1 - q, 1 - c)
+            kl = np.sum([special.rel_entr(one, other) for one, other in pairs], axis=0)
             far[j] = np.where(outside, kl, 0.0)
         self.rule = far.argmax(axis=0)
         if self.counts.shape[1] != len(a):
             self.counts = np.zeros((4, len(a)))
-        self.bet = bet_on_product(self.claims, a[self.rule], b[self.rule])
+        self._bet = bet_on_product(self.claims, a[self.rule], b[self.rule])
 
     def state(self) -> dict[str, Any]:
         """All that `restore` needs, fit for JSON."""
@@ -139,8 +144,7 @@ class Capital:
         self.past = state["past_pairs"], np.array(state["past_sums"], float)
         self.scores = np.array(state["scores"], float).reshape(-1, 2)
         self.counts = np.array(state["counts"], float)
-        if self.until:
-            self._make_bet()
+        self._make_bet()
 
 
 NUMBERS: Wanted = (
@@ -152,6 +156,10 @@ ROWS: Wanted = (
         isinstance(value, list) and all(isinstance(row, list) and all(is_finite(each) for each in row) for row in value)
     ),
     "a list of lists of numbers",
+)
+PAIRS: Wanted = (
+    lambda value: ROWS[0](value) and all(len(row) == 2 for row in value),
+    "a list of pairs of numbers",
 )
 COUNTS: Wanted = (
     lambda value: (
@@ -168,10 +176,7 @@ _STATE: dict[str, Wanted] = {
     "past_sums": NUMBERS,
     "start": NUMBERS,
     "counts": COUNTS,
-    "scores": (
-        lambda value: ROWS[0](value) and all(len(row) == 2 for row in value),
-        "a list of pairs of scores",
-    ),
+    "scores": PAIRS,
 }
 
 

@@ -18,6 +18,8 @@ rejected. It holds for as many looks as one likes, and whatever made one stop.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator
 from os import PathLike
@@ -27,17 +29,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.audits.betting import ApproxClaims, gaussian_claims, laplace_claims
-from bayes_dp.audits.capital import COUNTS, NUMBERS, ROWS, Capital, checked_state
+from bayes_dp.audits.betting import ApproxClaims, gaussian_claims, laplace_claims, next_refresh
+from bayes_dp.audits.capital import COUNTS, NUMBERS, PAIRS, ROWS, Capital, checked_state
 from bayes_dp.audits.combine import mixture
 from bayes_dp.audits.one_run import exact_p_value
-from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, truth
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.formats import without_format
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.json_text import (
     A_COUNT,
+    A_LINE,
     A_NUMBER,
     A_SHARE,
     AN_OBJECT,
@@ -56,8 +59,10 @@ from bayes_dp.tradeoff import least
 __all__ = ["Sequential", "one_run_log_e", "sequential"]
 
 _GRID = np.arange(1201) / 100
+_MOST = 50.0  # of a grid
 _STEPS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 _CAPS = (1e2, 1e4, 1e8)
+_UNDERFLOW = 1e-290  # more than all that is lost of E g where tails are too small for float64
 METHODS = ("betting", "mixture", "one_run")
 FAMILIES = ("approx", "gaussian", "laplace")
 
@@ -75,9 +80,10 @@ def one_run_log_e(examples: int, made: int, correct: int, epsilon: Floats, delta
         up, base = epsilon[:, None] + step, epsilon[:, None]
         log_ratio = v * (special.log_expit(up) - special.log_expit(base))
         log_ratio = log_ratio + (made - v) * (special.log_expit(-up) - special.log_expit(-base))
-        g = np.exp(np.minimum(log_ratio, math.log(cap)))
+        log_g = np.minimum(log_ratio, math.log(cap))
+        g = np.exp(log_g)
         most = g[:, 0] + (np.diff(g, axis=1) * tails[:, 1:]).sum(axis=1)
-        found[:, i] = np.log(g[:, correct]) - np.log(most)
+        found[:, i] = log_g[:, correct] - np.log(most + _UNDERFLOW)
     return found
 
 
@@ -89,13 +95,12 @@ _FIELDS: dict[str, Wanted] = {
     "family": one_of(*FAMILIES),
     "pairs": one_of("independent", "dependent"),
     "grid": NUMBERS,
+    "claim": A_NUMBER,
     "seed": A_COUNT,
     "best": NUMBERS,
     "looks": A_COUNT,
-    "steps": (
-        lambda value: ROWS[0](value) and all(len(row) == 2 for row in value),
-        "a list of pairs of numbers",
-    ),
+    "steps": PAIRS,
+    "claimed": PAIRS,
     "waiting": ROWS,
     "capital": AN_OBJECT,
     "stretches": COUNTS,
@@ -103,7 +108,14 @@ _FIELDS: dict[str, Wanted] = {
     "number": A_COUNT,
     "updates": A_COUNT,
     "highest": A_NUMBER,
+    "sha256": A_LINE,
 }
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Of a file's content but for the digest itself, so that no setting is changed halfway."""
+    text = json.dumps({key: value for key, value in content.items() if key != "sha256"}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_truth(given: Any) -> bool:
@@ -122,6 +134,7 @@ def sequential(
     family: Family = "approx",
     pairs: Literal["independent", "dependent"] = "independent",
     grid: ArrayLike | None = None,
+    claim: float | None = None,
     seed: int = 0,
 ) -> Sequential:
     """An audit that may be looked at after every update, and stopped for any reason.
@@ -132,15 +145,17 @@ def sequential(
     method : "betting" on pairs of runs, "mixture" for one rule and runs in any order, "one_run" for guesses on models.
     family : "approx", "gaussian" or "laplace"; the last two are for betting.
     pairs : "dependent" if the two runs of a pair may share seeds or data that is not fixed; for betting on ε.
-    grid : the values that are judged, increasing from 0, fixed now; 0 to 12 by .01 by default. Add a limit of interest.
+    grid : the values that are judged, (k,), increasing from 0 to at most 50, fixed now; 0 to 12 by .01 by default.
+    claim : a value of ε (or of the family's parameter) that is to be refuted. It joins the grid, and `claim_trace` has
+        the capital against it.
     seed : of the order of runs that come as counts.
 
     >>> rng = np.random.default_rng(0)
-    >>> audit = bdp.audits.sequential(1e-5)
-    >>> for _ in range(10):
+    >>> audit = bdp.audits.sequential(1e-5, claim=1.0)
+    >>> while not audit.rejects(1.0):
     ...     _ = audit.update(rng.random(50) < 0.1, rng.random(50) < 0.2)
-    >>> round(audit.bound().value, 2), audit.rejects(1.0)
-    (1.63, True)
+    >>> audit.runs, audit.bound().value
+    (100, 1.19)
     """
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
@@ -157,29 +172,38 @@ def sequential(
         raise InputError('pairs="dependent" is for family="approx"')
     if family != "approx" and delta != 0:
         raise InputError(f'delta must be 0 with family="{family}", whose parameter holds at every δ')
-    values = _GRID if grid is None else np.atleast_1d(numbers("grid", grid, 0.0, high_open=True))
+    values = _GRID if grid is None else np.atleast_1d(numbers("grid", grid, 0.0, _MOST))
     if values.ndim != 1 or len(values) < 2 or values[0] != 0 or not np.all(np.diff(values) > 0):
         raise InputError("grid must be at least two increasing numbers, of which the first is 0")
-    return Sequential(delta, confidence, method, family, pairs, values, seed_of(seed))
+    if claim is not None:
+        claim = one_number("claim", claim, 0.0, _MOST)
+        values = np.union1d(values, [claim])
+    return Sequential(delta, confidence, method, family, pairs, values, claim, seed_of(seed))
 
 
 class Sequential:
     """An audit under way (`sequential`): `update` it as runs arrive, look at `bound` as often as you like."""
 
     def __init__(
-        self, delta: float, confidence: float, method: Method, family: Family, pairs: str, grid: Floats, seed: int
+        self,
+        delta: float,
+        confidence: float,
+        method: Method,
+        family: Family,
+        pairs: str,
+        grid: Floats,
+        claim: float | None,
+        seed: int,
     ) -> None:
         self.delta, self.confidence, self.method, self.family, self.pairs = delta, confidence, method, family, pairs
-        self.grid, self.seed = grid, seed
+        self.grid, self.claim, self.seed = grid, claim, seed
         self._needed = -math.log(1 - confidence)
         self._best = np.full(len(grid), -math.inf)  # the largest log capital at a look
         self._looks, self._steps = 0, [(0, 0.0)]  # how often, and runs or models with the bound since then
+        self._claimed: list[tuple[int, float]] = []  # runs or models, and the log capital against the claim
         self._waiting = np.empty(0), np.empty(0)
-        claims = {
-            "approx": lambda: ApproxClaims(grid, delta),
-            "gaussian": lambda: gaussian_claims(grid),
-            "laplace": lambda: laplace_claims(grid),
-        }[family]()
+        smooth = gaussian_claims if family == "gaussian" else laplace_claims
+        claims = ApproxClaims(grid, delta) if family == "approx" else smooth(grid)
         self._capital = Capital(claims, len(grid), pairs == "dependent")
         self._stretches: list[list[int]] = []  # of the mixture: x, N0, y, N1 by rule
         self._models = np.zeros((len(grid), len(_STEPS) * len(_CAPS)))  # log e-values of one_run
@@ -194,6 +218,7 @@ class Sequential:
         Betting takes numbers between 0 and 1 as well, and the k-th of the one with the k-th of the other; what has no
         partner waits. `new_rule` tells the mixture that these were judged by another rule than those before.
         """
+        new_rule = truth("new_rule", new_rule)
         x, y = (
             np.atleast_1d(numbers(name, np.asarray(given, float) if _is_truth(given) else given, 0.0, 1.0))
             for name, given in (("false_positive", false_positive), ("false_negative", false_negative))
@@ -292,10 +317,12 @@ class Sequential:
             "family": self.family,
             "pairs": self.pairs,
             "grid": self.grid.tolist(),
+            "claim": self.claim,
             "seed": self.seed,
             "best": [None if value == -math.inf else value for value in self._best.tolist()],
             "looks": self._looks,
             "steps": [list(step) for step in self._steps],
+            "claimed": [list(point) for point in self._claimed],
             "waiting": [each.tolist() for each in self._waiting],
             "capital": self._capital.state() if self.method == "betting" else {},
             "stretches": self._stretches,
@@ -304,7 +331,7 @@ class Sequential:
             "updates": self._updates,
             "highest": self._highest,
         }
-        write_text_atomically(path, json_of(content))
+        write_text_atomically(path, json_of(content | {"sha256": _digest(content)}))
 
     @classmethod
     def from_json(cls, source: Source) -> Self:
@@ -312,7 +339,9 @@ class Sequential:
         name, content = read_json(source)
         try:
             found = checked_object(name, without_format(name, content, _FORMAT), _FIELDS)
-            settings = {key: found[key] for key in ("confidence", "method", "family", "pairs", "grid", "seed")}
+            if found["sha256"] != _digest(content):
+                raise InputError(f"{name} was changed after it was written, or is damaged")
+            settings = {key: found[key] for key in ("confidence", "method", "family", "pairs", "grid", "claim", "seed")}
             made = sequential(found["delta"], **settings)
             made._restore(name, found)
         except InputError as error:
@@ -337,7 +366,10 @@ class Sequential:
                     raise InputError(f"{name}: stretches[{i}] must be errors, runs, errors, runs")
             self._stretches = [list(row) for row in found["stretches"]]
         self._best, self._waiting = best, (waiting[0], waiting[1])
-        self._looks, self._steps = found["looks"], [(int(runs), float(bound)) for runs, bound in found["steps"]]
+        self._looks = found["looks"]
+        self._steps, self._claimed = (
+            [(int(runs), float(value)) for runs, value in found[key]] for key in ("steps", "claimed")
+        )
         self._number, self._updates, self._highest = found["number"], found["updates"], float(found["highest"])
 
     # Looks ------------------------------------------------------------------------------------------------------------
@@ -351,13 +383,14 @@ class Sequential:
 
     def e_value(self, epsilon: float) -> float:
         """The capital against a value of the grid (with the mixture, any): if it is true, 1 or less on average."""
-        return float(np.exp(min(self._log_capital(self._place(epsilon)), 700.0)))
+        return float(np.exp(min(self._log_capital(epsilon), 700.0)))
 
     def rejects(self, epsilon: float) -> bool:
-        """Whether the capital against this value has been 1/p at a look, so that its claim is refuted."""
+        """Whether the claim of this ε is refuted: all values of the grid up to it, or to the next one, are rejected."""
+        value = one_number("epsilon", epsilon, 0.0, high_open=True)
         if self.method == "mixture":
-            return one_number("epsilon", epsilon, 0.0, high_open=True) < self._highest
-        return bool(self._best[self._place(epsilon)] >= self._needed)
+            return value < self._highest
+        return int(np.searchsorted(self.grid, value)) < self._rejected()
 
     def bound(self) -> LowerBound:
         """The lower bound now, which holds together with those at all other looks."""
@@ -370,25 +403,34 @@ class Sequential:
         }
         parameter = {"approx": "epsilon", "gaussian": "mu", "laplace": "laplace"}[self.family]
         known = {"delta": self.delta} if self.family == "approx" else {}
+        unit = {"betting": "pairs", "mixture": "runs", "one_run": "models"}[self.method]
         return LowerBound(
             parameter=parameter,
             value=self._value(),
             confidence=self.confidence,
             assumptions=tuple(self._assumptions()),
             provenance=Provenance("sequential", "", known, {}, settings),
-            details={"runs": self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks},
+            details={unit: self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks},
         )
 
     def trace(self) -> list[tuple[int, float]]:
         """(runs, bound) at the start and at each look at which the bound rose."""
         return list(self._steps)
 
-    def _value(self) -> float:
-        if self.method == "mixture":
-            return self._highest
+    def claim_trace(self) -> list[tuple[int, float]]:
+        """(runs, log capital against the claim) at looks, after at least 2% more runs each, and now; empty for none."""
+        if self.claim is None or not self._looks:
+            return []
+        now = self.runs, self._log_capital(self.claim)
+        return [*self._claimed, now] if self._claimed[-1][0] < now[0] else list(self._claimed)
+
+    def _rejected(self) -> int:
+        """How many values of the grid, from the first on, have had a capital of 1/p at a look."""
         kept = self._best < self._needed
-        first = int(kept.argmax()) if kept.any() else len(self.grid)
-        return float(self.grid[max(first - 1, 0)])
+        return int(kept.argmax()) if kept.any() else len(self.grid)
+
+    def _value(self) -> float:
+        return self._highest if self.method == "mixture" else float(self.grid[max(self._rejected() - 1, 0)])
 
     def _look(self) -> None:
         self._looks += 1
@@ -398,9 +440,11 @@ class Sequential:
         else:
             now = self._capital.log if self.method == "betting" else self._mean_of_models()
             self._best = np.maximum(self._best, now)
-        value = self._value()
+        runs, value = self.runs, self._value()
         if value > self._steps[-1][1]:
-            self._steps.append((self.runs, value))
+            self._steps.append((runs, value))
+        if self.claim is not None and (not self._claimed or runs >= next_refresh(self._claimed[-1][0])):
+            self._claimed.append((runs, self._log_capital(self.claim)))
 
     def _mean_of_models(self) -> Floats:
         return np.asarray(special.logsumexp(self._models, axis=1) - math.log(self._models.shape[1]))
@@ -408,26 +452,20 @@ class Sequential:
     def _mixture(self, epsilon: float) -> float:
         """log E of all stretches; 0 for one with a single kind of run."""
         rows = [np.array(row, float) for row in self._stretches if row[1] and row[3]]
-        return float(sum(mixture(*row, epsilon, self.delta) for row in rows))
+        return sum(float(mixture(x, n0, y, n1, epsilon, self.delta)) for x, n0, y, n1 in rows)
 
     def _is_open(self, epsilon: Floats) -> Bools:
         return np.array([self._mixture(float(value)) < self._needed for value in epsilon])
 
-    def _log_capital(self, place: int | float) -> float:
-        if self.method == "mixture":
-            return self._mixture(place)
-        now = self._capital.log if self.method == "betting" else self._mean_of_models()
-        return float(now[int(place)])
-
-    def _place(self, epsilon: float) -> float:
-        """The index of a value in the grid; with the mixture the value."""
+    def _log_capital(self, epsilon: float) -> float:
+        """Of a value of the grid, or of any with the mixture."""
         value = one_number("epsilon", epsilon, 0.0, high_open=True)
         if self.method == "mixture":
-            return value
+            return self._mixture(value)
         near = int(np.abs(self.grid - value).argmin())
         if abs(self.grid[near] - value) > 1e-12:
             raise InputError(f"epsilon must be a value of the grid that was fixed at the start, not {show(epsilon)}")
-        return near
+        return float((self._capital.log if self.method == "betting" else self._mean_of_models())[near])
 
     def _assumptions(self) -> Iterator[str]:
         if self.method == "one_run":

@@ -6,6 +6,7 @@ comparison. The name is that of the kind of file, the number that of its version
     posterior, shifted, families, bound, comparison, verdict, claim, plan, study, check, likelihoods,
     propensity, falsification, records, profile, report                                    results
     counts                                                                                 error counts
+    sequential                                                                             an audit under way
     checkpoint                                                                             finished draws of a bootstrap
     shadow-models                                                                          scores of trained models
 

@@ -32,6 +32,7 @@ from bayes_dp.bayes.question import ask
 from bayes_dp.bayes.sampled import SampledPosterior
 from tests.contract.argument_calls import (
     COUNTS,
+    GUESSES,
     LOGISTIC,
     LOSSES,
     MATRIX,
@@ -58,6 +59,7 @@ from tests.contract.argument_values import (
     number,
     numbers,
     one_of,
+    thing,
     whole,
 )
 
@@ -356,6 +358,52 @@ call(
     method=Values((None, "katz", "none"), (3, True, ["katz"], THING, math.nan)),
     base=Values((None, "all", "none"), (3, True, ["all"], THING, math.nan)),
 )
+SEQUENTIAL = "bayes_dp.audits.sequential.Sequential"
+ERRORS = Values(
+    ([0, 1], [True], [], 1, np.array([0.5]), (0.2, 1), pd.Series([1])),
+    ([-1], [2], [math.nan], ["a"], "a", [[0, 1]], [[0], [1, 1]], THING, {}, None, [1j]),
+)
+SOME_SCORES = Values(([0.1, 0.5], (1, -2)), (["a"], "a", [[1.0, 2.0]], [math.nan, 1], [[1], [2, 3]], None, THING, {}))
+
+
+def under_way() -> Any:
+    return audits.sequential(1e-3, grid=[0.0, 1.0])
+
+
+call(
+    f"{SEQUENTIAL}.update",
+    Method(under_way, "update"),
+    {"false_positive": [0, 1], "false_negative": [0, 0]},
+    false_positive=ERRORS,
+    false_negative=ERRORS,
+    new_rule=flag(),
+)
+call(
+    f"{SEQUENTIAL}.update_scores",
+    Method(under_way, "update_scores"),
+    {"without": [0.1, 0.3], "with_": [0.2, 0.5]},
+    without=besides(SOME_SCORES, bad=([0.1],)),
+    with_=besides(SOME_SCORES, bad=([0.1],)),
+    threshold=besides(number(-math.inf, math.inf, "[]", 0.1), "adaptive"),
+)
+call(
+    f"{SEQUENTIAL}.update_counts",
+    Method(under_way, "update_counts"),
+    {},
+    counts=thing(COUNTS[0], wrong=(COUNTS, GUESSES)),
+)
+call(
+    f"{SEQUENTIAL}.update_guesses",
+    Method(lambda: audits.sequential(1e-3, grid=[0.0, 1.0], method="one_run"), "update_guesses"),
+    {},
+    guesses=thing(GUESSES, wrong=(COUNTS, bdp.Guesses(60, [10, 20], [5, 10], "bonferroni"))),
+)
+for _name in ("e_value", "rejects"):
+    call(f"{SEQUENTIAL}.{_name}", Method(under_way, _name), {}, epsilon=number(0, math.inf, "[)", 1.0))
+saving(SEQUENTIAL, under_way, "to_json")
+under_way().to_json(FOLDER / "sequential.json")
+call(f"{SEQUENTIAL}.from_json", type(under_way()).from_json, {}, source=source(FOLDER / "sequential.json"))
+
 saving("bayes_dp.results.base.Result", comparison, "to_json")  # of all results but these with a `prob`
 comparison().to_json(FOLDER / "comparison.json")
 SAVED = "bayes_dp.results.base.Saved"

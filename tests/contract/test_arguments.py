@@ -505,6 +505,22 @@ for _name, _argument, _values in (
 ):
     call(f"bayes_dp.audits.profile.Profile.{_name}", getattr(PROFILE, _name), {_argument: 0.1}, **{_argument: _values})
 call(
+    "bayes_dp.audits.sequential",
+    audits.sequential,
+    {"delta": 0.0},
+    delta=DELTA,
+    confidence=CONFIDENCE,
+    method=one_of("betting", "mixture", "one_run"),
+    family=one_of("approx", "gaussian", "laplace"),
+    pairs=one_of("independent", "dependent"),
+    grid=Values(
+        (None, [0, 1], np.array([0.0, 0.5, 50.0]), pd.Series([0.0, 3.0])),
+        ([], [0.0], 1.0, [0.1, 1.0], [0.0, 1.0, 1.0], [0.0, 51.0], [0.0, math.nan], [[0.0, 1.0]], ["a"], "a", THING),
+    ),
+    claim=number(0, 50, optional=True),
+    seed=SEED,
+)
+call(
     "bayes_dp.audits.joint_beta",
     audits.joint_beta,
     {"counts": ONE, "delta": 1e-2},

@@ -1,6 +1,18 @@
 """The command line `bayes-dp`: one module for each group of verbs, and the program that they are part of."""
 
-from bayes_dp.cli import audit, compare, estimate, gate, measure, plan, propensity, registered, report, zero_run
+from bayes_dp.cli import (
+    audit,
+    compare,
+    estimate,
+    gate,
+    measure,
+    plan,
+    propensity,
+    registered,
+    report,
+    sequential,
+    zero_run,
+)
 from bayes_dp.cli import calibrate as validity
 from bayes_dp.cli.program import main
 
@@ -15,6 +27,7 @@ __all__ = [
     "propensity",
     "registered",
     "report",
+    "sequential",
     "validity",
     "zero_run",
 ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bayes_dp as bdp
 from bayes_dp.attacks import Bonferroni, Fixed, MultiSplit, Split, Uncorrected, guess
+from bayes_dp.audits.sequential import Sequential
 from tests.cli.conftest import refused, refusing, running
 
 run = running()
@@ -337,3 +341,75 @@ def test_combine_and_profile(tmp_path, capsys):
     assert "mu at least" in profile(capsys)[1]
     assert profile(capsys, "--delta", "1e-5", "--fail-above", "0.1")[0] == 1
     assert "separated by commas" in refused(profile(capsys, "--delta", "1e-5;2"))
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """Pairs of runs of a training with an ε of about 3."""
+    rng = np.random.default_rng(0)
+    rows = zip(rng.random(400) < 0.02, rng.random(400) < 0.3, strict=True)
+    path = tmp_path / "pairs.csv"
+    path.write_text("without,with\n" + "".join(f"{x:d},{str(y).lower()}\n" for x, y in rows))
+    return path
+
+
+def test_sequential(tmp_path, capsys, pairs):
+    verb = running("audit", "sequential")
+    code, out, err = verb(capsys, str(pairs), "--delta", "1e-5", "--json")
+    rows = [line.replace("true", "1").replace("false", "0").split(",") for line in pairs.read_text().split()[1:]]
+    x, y = np.array(rows, int).T
+    assert json.loads(out) == bdp.audits.sequential(1e-5).update(x, y).bound().to_dict()
+    assert (code, err) == (0, "Pairs: 400 new, 400 in all\n")
+    code, out, _ = verb(capsys, str(pairs), "--delta", "1e-5", "--fail-above", "0.5")
+    assert (code, "Check FAILED: epsilon at most 0.5 is refuted" in out) == (1, True)
+    code, out, _ = verb(capsys, str(pairs), "--delta", "1e-5", "--fail-above", "4.2")
+    assert (code, "Check passed: epsilon at most 4.2 is not refuted" in out) == (0, True)
+
+
+def test_sequential_goes_on(tmp_path, capsys, pairs):
+    verb, state = running("audit", "sequential"), tmp_path / "state.json"
+    lines = pairs.read_text().splitlines()
+    for part in (lines[1:131], lines[131:]):
+        (tmp_path / "part.csv").write_text("\n".join([lines[0], *part]))
+        code, out, _ = verb(capsys, str(tmp_path / "part.csv"), "--delta", "1e-5", "--state", str(state), "--json")
+    whole = json.loads(verb(capsys, str(pairs), "--delta", "1e-5", "--json")[1])
+    assert (code, json.loads(out)["value"]) == (0, whole["value"])
+    again = str(pairs), "--state", str(state)
+    assert "with delta = 1e-05, not 0.0001" in refused(verb(capsys, *again, "--delta", "1e-4"))
+    assert "with pairs = independent" in refused(verb(capsys, *again, "--delta", "1e-5", "--dependent"))
+    before = state.read_bytes()
+    pairs.write_text("without,with\n0,1\n0,1.5\n")
+    assert "line 3: with must be 1 or 0" in refused(verb(capsys, *again, "--delta", "1e-5"))
+    assert state.read_bytes() == before
+    state.write_text(state.read_text().replace('"delta": 1e-05', '"delta": 0.0001'))
+    assert "was changed after it was written" in refused(verb(capsys, *again, "--delta", "1e-4"))
+
+
+class Endless(io.RawIOBase):
+    """Lines of pairs without end, as a training would write them; how many were read."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        line = b"without,with\n" if not self.lines else b"0,0\n"
+        self.lines += 1
+        buffer[: len(line)] = line
+        return len(line)
+
+
+def test_sequential_stops_a_stream(capsys, monkeypatch, tmp_path):
+    stream, state = Endless(), tmp_path / "state.json"
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BufferedReader(stream)))
+    arguments = "audit", "sequential", "-", "--delta", "0", "--fail-above", "1", "--state", str(state)
+    code, out, _ = run(capsys, *arguments)
+    assert (code, "Check FAILED" in out) == (1, True)
+    assert 8 < stream.lines < 100
+    assert Sequential.from_json(state).runs == stream.lines - 1
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"without,with\n0,0\n0,\xff\n")))
+    assert "UTF-8" in fault(capsys, *arguments[:5])
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
+    assert "standard input is empty" in fault(capsys, *arguments[:5])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bayes_dp.checks import InputError, one_number, show, whole_number
 from bayes_dp.support.text import digits
-from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction
+from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction, require_symmetric
 
 if TYPE_CHECKING:
     from bayes_dp.attacks.scores import NumberOfGuesses, Sides
@@ -22,7 +22,8 @@ __all__ = ["Claim", "check_claim"]
 
 
 class Claim:
-    """That a training is (ε, δ)-differentially private; other claims are made by `gaussian`, `dp_sgd` and `accounted`.
+    """That a training is (ε, δ)-differentially private; other claims are made by `gaussian`, `dp_sgd`,
+    `trade_off` and `accounted`.
 
     >>> claim = bdp.Claim(1.0, 1e-5)
     >>> claim
@@ -87,6 +88,17 @@ class Claim:
         claim.training = sigma, rate, count
         claim.expression = f"bdp.Claim.dp_sgd({sigma!r}, {rate!r}, {count!r}, {claim.delta!r})"
         return claim
+
+    @classmethod
+    def trade_off(cls, f: TradeOffFunction, delta: float | None = None) -> Self:
+        """That it is f-DP, for a symmetric trade-off function, such as `leakage.trade_off` gives of one datum.
+
+        >>> claim = bdp.Claim.trade_off(bdp.tradeoff.SubsampledGaussian(3.0, 0.1), 1e-3)
+        >>> claim
+        <Claim: f-DP, ε = 8.443 at δ = 0.001>
+        """
+        require_symmetric(f)
+        return cls._of("f-DP", f, f, delta)
 
     @classmethod
     def accounted(cls, mechanism: Any, delta: float | None = None) -> Self:

@@ -19,6 +19,8 @@ from bayes_dp.plots.densities import posterior as posterior
 from bayes_dp.plots.densities import prior_posterior as prior_posterior
 from bayes_dp.plots.evidences import families as families
 from bayes_dp.plots.exposed import records as records
+from bayes_dp.plots.leaking import at_risk as at_risk
+from bayes_dp.plots.leaking import leakage as leakage
 from bayes_dp.plots.membership import propensities as propensities
 from bayes_dp.plots.plane import roc_plane as roc_plane
 from bayes_dp.plots.plane import tradeoff as tradeoff

@@ -68,7 +68,7 @@ class Features:
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal."""
         content = hashlib.sha256(f"{self.names} {self.numbers.shape}\n".encode())
-        content.update(self.numbers.astype("<f8").tobytes())
+        content.update(np.ascontiguousarray(self.numbers, dtype="<f8").data)
         for name, column in self.texts.items():
             content.update(f"{name} {column.tolist()}\n".encode())
         return content.hexdigest()

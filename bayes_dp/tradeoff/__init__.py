@@ -1,6 +1,7 @@
 """Trade-off functions, and the conversions between ε, δ, μ and advantage.
 
     functions     ApproxDP, Gaussian, Laplace and any of the user's, with one interface
+    subsampled    Gaussian noise that a datum meets with a known probability only
     conversions   <what>_from_<which>
     composition   of several mechanisms
     meaning       what the best attack can do: true positive rate, Bayes risk, reconstruction
@@ -48,11 +49,13 @@ from bayes_dp.tradeoff.functions import float_inverse as float_inverse
 from bayes_dp.tradeoff.functions import gaussian_inverse as gaussian_inverse
 from bayes_dp.tradeoff.functions import laplace_inverse as laplace_inverse
 from bayes_dp.tradeoff.meaning import bayes_risk, largest_tpr, reconstruction
+from bayes_dp.tradeoff.subsampled import SubsampledGaussian
 
 __all__ = [
     "ApproxDP",
     "Gaussian",
     "Laplace",
+    "SubsampledGaussian",
     "TradeOff",
     "TradeOffFunction",
     "advantage_from_epsilon",

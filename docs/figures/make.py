@@ -147,6 +147,20 @@ def propensities() -> None:
     plots.propensities(chance, rng.random(1000) < chance, overlap=0.15)
 
 
+def leaking() -> bdp.leakage.LeakageTable:
+    x = np.random.default_rng(0).normal(size=(1000, 8))
+    x[41] += 6
+    return bdp.leakage.scores(x, labels=[f"patient {i}" for i in range(1000)])
+
+
+def leakage() -> None:
+    plots.leakage(leaking())
+
+
+def at_risk() -> None:
+    plots.at_risk(leaking())
+
+
 def widths() -> None:
     counts = bdp.ErrorCounts([12, 8, 20, 15], 100, [55, 70, 41, 60], 100)
     plots.widths(bdp.plan(counts, DELTA, width=1.0, seed=1))
@@ -157,7 +171,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
         family_profile, families, family_prior, records, predictive, error_curves, trace, rank, autocorrelation, ess,
-        sbc_ranks, propensities, widths, curves, levels,
+        sbc_ranks, propensities, leakage, at_risk, widths, curves, levels,
     )
 }  # fmt: skip
 

@@ -97,7 +97,15 @@ def said_of(value: Any) -> str:
 
 def computes(value: Any) -> bool:
     """Whether it is of a room where numbers arise, and not a figure, a table or a page."""
-    return value.__module__.split(".")[1] in ("region", "tradeoff", "audits", "attacks", "bayes", "propensity")
+    return value.__module__.split(".")[1] in (
+        "region",
+        "tradeoff",
+        "audits",
+        "attacks",
+        "bayes",
+        "leakage",
+        "propensity",
+    )
 
 
 def has_arrays(value: Any) -> bool:

@@ -23,7 +23,7 @@ import pandas as pd
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import attacks, audits, calibrate, datasets, plots, propensity, region, tradeoff
+from bayes_dp import attacks, audits, calibrate, datasets, leakage, plots, propensity, region, tradeoff
 from bayes_dp.audits.combine import METHODS
 from bayes_dp.checks import InputError
 from bayes_dp.tradeoff.polygon import Polygon
@@ -57,7 +57,7 @@ from tests.contract.argument_calls import (
     posterior,
     run,
 )
-from tests.contract.argument_members import classes, families, members, of_records
+from tests.contract.argument_members import PATH, classes, families, members, of_records
 from tests.contract.argument_values import (
     CONFIDENCE,
     SEED,
@@ -1019,6 +1019,13 @@ call(
     mechanism=thing(wrong=(None, GAUSSIAN)),
     delta=Values((), ()),
 )
+call(
+    "bayes_dp.Claim.trade_off",
+    bdp.Claim.trade_off,
+    {"f": GAUSSIAN},
+    f=thing(GAUSSIAN, tradeoff.SubsampledGaussian(1.0, 0.5), wrong=(None, tradeoff.Gaussian)),
+    delta=besides(DELTA, None),
+)
 POLYGON = Polygon(np.array([0.0, 0.1]), np.array([0.01, 0.3]))
 call("bayes_dp.tradeoff.polygon.Polygon.inverse", POLYGON.inverse, {}, y=numbers(0, 1))
 call("bayes_dp.tradeoff.polygon.Polygon.delta_at", POLYGON.delta_at, {}, epsilon=numbers(0, math.inf, "[)", 1.0))
@@ -1382,8 +1389,14 @@ for _name in tradeoff.__all__:
 for _name, _more in MEANINGS.items():
     _base = {"f": GAUSSIAN} | {p: values.good[0] for p, values in _more.items()}
     call(f"bayes_dp.tradeoff.{_name}", getattr(tradeoff, _name), _base, f=thing(GAUSSIAN), **_more)
-for _name, _parameters in (("ApproxDP", ("epsilon", "delta")), ("Gaussian", ("mu",)), ("Laplace", ("mu",))):
+for _name, _parameters in (
+    ("ApproxDP", ("epsilon", "delta")),
+    ("Gaussian", ("mu",)),
+    ("Laplace", ("mu",)),
+    ("SubsampledGaussian", ("mu", "rate")),
+):
     _ranges = {
+        "rate": number(0, 1, "(]", 0.5),
         "epsilon": number(0, math.inf, "[)", 1.0),
         "mu": number(0, math.inf, "[)", 1.0),
         "delta": number(0, 1, "[]", 0.1),
@@ -1397,8 +1410,8 @@ for _name, _parameters in (("ApproxDP", ("epsilon", "delta")), ("Gaussian", ("mu
         ("epsilon_at", "delta"),
     ):
         call(
-            f"bayes_dp.tradeoff.functions.{_name}.{_method}",
-            getattr(_class(0.5), _method),
+            f"{_class.__module__}.{_name}.{_method}",
+            getattr(_class(*[0.5] * len(_parameters)), _method),
             {_argument: 0.3},
             **{_argument: POSITIVE if _argument == "epsilon" else FRACTION},
         )
@@ -1426,6 +1439,142 @@ call(
     f=thing(GAUSSIAN, wrong=(None, tradeoff.TradeOff(lambda a: np.maximum(0, 1 - a / 0.7)))),
 )
 
+# Leakage of a datum in a mean -----------------------------------------------------------------------------------------
+
+SCORE_OF_DATUM = Values(
+    (*POSITIVE.good, math.inf, [0.0, math.inf]), tuple(v for v in POSITIVE.bad if v is not math.inf)
+)
+SUBSAMPLE = numbers(0, 1, "(]", 0.5)
+LEAKING = {
+    "score": SCORE_OF_DATUM,
+    "alpha": FRACTION,
+    "epsilon": POSITIVE,
+    "delta": FRACTION,
+    "subsample": SUBSAMPLE,
+    "m_targ": numbers(0, math.inf, "()", 1.0),
+    "m_scal": numbers(-math.inf, math.inf, "()", 0.5),
+}
+ONE_SUBSAMPLE = number(0, 1, "(]", 0.5)
+for _name in (
+    *("advantage", "delta", "epsilon", "power", "power_as_printed"),
+    *("misspecified_power", "misspecified_advantage"),
+):
+    _function = getattr(leakage, _name)
+    _ranges = {p: LEAKING[p] for p in inspect.signature(_function).parameters}
+    call(f"bayes_dp.leakage.{_name}", _function, {p: values.good[0] for p, values in _ranges.items()}, **_ranges)
+call(
+    "bayes_dp.leakage.average_power",
+    leakage.average_power,
+    {"score": [0.5, 2.0], "alpha": 0.1},
+    score=Values(
+        ([0.5], (0.0, 2.0), np.ones(3)), (1.0, [], [[1.0]], [-1.0], [math.inf], [math.nan], "a", True, None, THING)
+    ),
+    alpha=FRACTION,
+    subsample=ONE_SUBSAMPLE,
+)
+call(
+    "bayes_dp.leakage.trade_off",
+    leakage.trade_off,
+    {"score": 2.0},
+    score=number(0, math.inf, "[)", 2.0),
+    subsample=ONE_SUBSAMPLE,
+)
+DATUM = Values(
+    ([1.0, 2.0], np.ones(2), np.ones((3, 2)), [[1, 2]]),
+    (
+        [1.0],
+        1.0,
+        [1.0, math.nan],
+        [1.0, math.inf],
+        ["a", "b"],
+        [True, False],
+        np.ones((2, 3)),
+        np.ones((1, 1, 2)),
+        None,
+        THING,
+    ),
+)
+LAW = {
+    "mean": Values(
+        ([0.0, 0.5], np.zeros(2), pd.Series([0.0, 1.0])),
+        (0.0, [], [[0.0, 1.0]], [0.0, math.nan], [0.0, math.inf], "a", True, None, THING),
+    ),
+    "covariance": Values(
+        ([1.0, 2.0], np.eye(2), [[2, 1], [1, 2]]),
+        (
+            1.0,
+            [1.0],
+            np.eye(3),
+            [1.0, 0.0],
+            [1.0, -1.0],
+            [[1, 1], [1, 1]],
+            [[1, 0.5], [0, 1]],
+            [1.0, math.nan],
+            "a",
+            True,
+            None,
+        ),
+    ),
+    "n": whole(1),
+    "noise": Values(
+        (0.0, 1, [0.5, 0.0], np.ones(2)), (-1.0, [1.0], [0.5, -1.0], math.nan, math.inf, "a", True, None, THING)
+    ),
+}
+KNOWN_LAW = {"mean": [0.0, 0.5], "covariance": [1.0, 2.0], "n": 10}
+call("bayes_dp.leakage.score", leakage.score, {"z": [1.0, 2.0], **KNOWN_LAW}, z=DATUM, **LAW)
+call(
+    "bayes_dp.leakage.alignment",
+    leakage.alignment,
+    {"target": [1.0, 2.0], "truth": [0.0, 2.0], **KNOWN_LAW},
+    target=DATUM,
+    truth=DATUM,
+    **LAW,
+)
+LEAKAGE = leakage.scores(FEATURES, labels=[f"row {i}" for i in range(60)])
+call(
+    "bayes_dp.leakage.scores",
+    leakage.scores,
+    {"x": FEATURES},
+    x=Values(
+        (FEATURES, FEATURES.tolist(), pd.DataFrame(FEATURES, columns=["a", "b"]), FEATURES.astype("f4")),
+        (
+            *(FEATURES[:3], FEATURES[:4], FEATURES[:, 0], np.full((60, 2), math.nan), np.zeros((60, 0))),
+            *(np.zeros((60, 2, 2)), None, 3, "a.csv", True, THING, [], np.full((60, 2), "a")),
+        ),
+    ),
+    covariance=one_of("full", "diagonal"),
+    noise=LAW["noise"],
+    subsample=ONE_SUBSAMPLE,
+    labels=Values(
+        (None, [f"{i}" for i in range(60)], list(range(60))), ("a", ["a"], [1.5] * 60, [None] * 60, 3, True, THING)
+    ),
+)
+for _name, _argument in (("power", "alpha"), ("epsilon_at", "delta")):
+    _ranges = {_argument: number(0, 1, "[]", 0.3)}
+    call(f"bayes_dp.leakage.table.LeakageTable.{_name}", getattr(LEAKAGE, _name), {_argument: 0.3}, **_ranges)
+call("bayes_dp.leakage.table.LeakageTable.largest", LEAKAGE.largest, {}, count=whole(1))
+call("bayes_dp.leakage.table.LeakageTable.name", LEAKAGE.name, {}, row=whole(0, 59))
+for _name in ("columns", "to_frame", "csv", "to_csv"):
+    _more = {} if _name in ("columns", "to_frame") else {"safe_cells": flag()}
+    _path = {"path": PATH} if _name == "to_csv" else {}
+    call(
+        f"bayes_dp.leakage.table.LeakageTable.{_name}",
+        getattr(LEAKAGE, _name),
+        {name: values.good[0] for name, values in _path.items()},
+        delta=number(0, 1, "[]", 0.3, optional=True),
+        **_more,
+        **_path,
+    )
+for _name, _argument in (("leakage", "bins"), ("at_risk", "count")):
+    call(
+        f"bayes_dp.plots.{_name}",
+        getattr(plots, _name),
+        {"table": LEAKAGE},
+        table=thing(LEAKAGE, wrong=(COUNTS, SCORES, None)),
+        ax=AXES,
+        **{_argument: whole(2 if _argument == "bins" else 1)},
+    )
+
 # Simulated audits -----------------------------------------------------------------------------------------------------
 
 call(
@@ -1443,9 +1592,10 @@ call(
 
 # The tests ------------------------------------------------------------------------------------------------------------
 
-MODULES = (bdp, audits, attacks, propensity, plots, calibrate, region, tradeoff, datasets)
+MODULES = (bdp, audits, attacks, propensity, leakage, plots, calibrate, region, tradeoff, datasets)
 RESULTS = {  # which users are given and do not make; their members are in the table
     "InputError",
+    "LeakageTable",
     "Posterior",
     "LowerBound",
     "CredibleInterval",

@@ -23,7 +23,7 @@ FLOORS = (
     ("attacks",),
     ("audits",),
     ("claims", "propensity"),
-    ("bayes",),
+    ("bayes", "leakage"),
     ("comparison",),
     ("calibrate", "planning", "testing"),
     ("plots",),

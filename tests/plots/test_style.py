@@ -22,6 +22,7 @@ RNG = np.random.default_rng(0)
 COUNTS = bdp.datasets.strong_attacks()
 LOSSES = bdp.LossTable(RNG.gamma(1, 1, (4, 30)), RNG.gamma(0.5, 0.5, (4, 30)))
 CHANCE = RNG.beta(2, 2, 300)
+LEAKAGE = bdp.leakage.scores(np.random.default_rng(1).normal(size=(300, 2)))
 
 # name -> a call with the fixtures `exact` and `sampled`, and what else is given
 CALLS = {
@@ -49,6 +50,8 @@ CALLS = {
     "ess": lambda exact, sampled, ax: plots.ess(sampled, ax),
     "sbc_ranks": lambda exact, sampled, ax: plots.sbc_ranks(RNG.random(300), ax),
     "propensities": lambda exact, sampled, ax: plots.propensities(CHANCE, RNG.random(300) < CHANCE, ax, overlap=0.1),
+    "leakage": lambda exact, sampled, ax: plots.leakage(LEAKAGE, ax),
+    "at_risk": lambda exact, sampled, ax: plots.at_risk(LEAKAGE, ax),
     "widths": lambda exact, sampled, ax: plots.widths(made(1.8), ax),
 }
 _BOUNDS = ("clopper-pearson", "jeffreys", "katz", "accuracy")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import audits, calibrate, propensity
+from bayes_dp import audits, calibrate, leakage, propensity
 from bayes_dp.bayes.question import ask
 from bayes_dp.bayes.sampled import SampledPosterior
 from bayes_dp.data import formats
@@ -267,6 +267,14 @@ class TestRecords(SavedContract):
     def hostile(self):
         found = bdp.records(bdp.estimate(EVIL, 1e-2, family="laplace"), 1.0)
         return replace(found, family=HOSTILE, assumptions=(HOSTILE,), warnings=(HOSTILE,))
+
+
+class TestLeakageTable(ResultContract):
+    def made(self):
+        return leakage.scores(FEATURES)
+
+    def hostile(self):
+        return replace(leakage.scores(FEATURES, labels=[HOSTILE] * 60), assumptions=(HOSTILE,), warnings=(HOSTILE,))
 
 
 class TestReport(ResultContract):

@@ -1,7 +1,8 @@
 """The figures. Each function draws into the `ax` it is given (or a new one) and returns it; nothing global is changed.
 
 What all of them share, colours, names and axes, is in `style`. Without an `ax` a new figure is made, 3.4 inches wide,
-which is a column of a paper. `error_curves` needs two axes, and takes and returns an array of them.
+which is a column of a paper. `error_curves` and `running` need two axes, and take and return
+an array of them.
 """
 
 import inspect
@@ -22,10 +23,12 @@ from bayes_dp.plots.exposed import records as records
 from bayes_dp.plots.leaking import at_risk as at_risk
 from bayes_dp.plots.leaking import leakage as leakage
 from bayes_dp.plots.membership import propensities as propensities
+from bayes_dp.plots.of_bases import bases as bases
 from bayes_dp.plots.plane import roc_plane as roc_plane
 from bayes_dp.plots.plane import tradeoff as tradeoff
 from bayes_dp.plots.planned import widths as widths
 from bayes_dp.plots.predictions import predictive as predictive
 from bayes_dp.plots.profile import epsilon_delta as epsilon_delta
+from bayes_dp.plots.under_way import running as running
 
 __all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_dp.attacks.lira import Curve
+from bayes_dp.audits.profile import Profile
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.counts import ErrorCounts
@@ -113,12 +114,14 @@ def roc_plane(
 
 
 def tradeoff(
-    post: Posterior,
+    post: Posterior | Profile,
     ax: Axes | None = None,
     prob: float = 0.9,
     others: Mapping[str, TradeOffFunction] | None = None,
 ) -> Axes:
     """The trade-off function under the posterior: its median, and the band of the probability `prob`.
+
+    Of a whole profile of `audits.profile`: what it is below, and the bounds of the error rates at all thresholds.
 
     It is that of (ε, δ)-DP or, if the posterior is of a family, of its member. f falls with ε, or with the family's
     parameter, at every α, so the band is that between the ends of its interval. For an average of `estimate_curves` the
@@ -130,19 +133,29 @@ def tradeoff(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['90% band', 'median, ε = 2.71', 'Gaussian, μ = 2']
     """
-    _with_curve(post)
+    if not isinstance(post, Profile):
+        _with_curve(post)
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     alpha = _alphas()
     curves = _curves(others, alpha)
     ax = axes_of(ax)
-    ends = _of_post(post, ((1 - prob) / 2, 0.5, (1 + prob) / 2), alpha)
-    ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
-    words = f"median, {_middle(post)}"
-    ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=words)
+    if isinstance(post, Profile):
+        share = f"{100 * post.confidence:g}%"
+        ax.plot(post.alpha, post.beta, ".", color=GREY, markersize=2, label=f"rates at most, {share}")
+        ax.plot(alpha, post.tradeoff()(alpha), color=BLUE, linewidth=1.6, label=f"f at most, {share}")
+    else:
+        ends = _of_post(post, ((1 - prob) / 2, 0.5, (1 + prob) / 2), alpha)
+        ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
+        ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=f"median, {_middle(post)}")
     for (name, curve), colour, style in zip(curves.items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
         ax.plot(alpha, curve, color=colour, linewidth=1.4, linestyle=style, label=name)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":")
-    dressed(ax, "false positive rate α", "least false negative rate", f"Trade-off function {_given(post)}")
+    dressed(
+        ax,
+        "false positive rate α",
+        "least false negative rate",
+        f"Trade-off function {'(all thresholds)' if isinstance(post, Profile) else _given(post)}",
+    )
     ax.set(xlim=(0, 1), ylim=(0, 1))
     explained(ax)
     return ax

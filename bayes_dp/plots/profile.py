@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_dp.audits.profile import Profile
 from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.plots.style import (
     CYCLE,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["epsilon_delta"]
 
 _DELTAS = np.geomspace(1e-6, 1e-1, 11)
+_PLAIN = 1e-5  # the δ that a whole profile is first asked at, which changes nothing
 _DASHES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "D", "v")
 
@@ -41,10 +43,10 @@ _MARKS = ("o", "s", "D", "v")
 def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None = None, prob: float = 0.9) -> Axes:
     """The posterior of ε, or a bound on it, at many δ: the median and the interval, or the value.
 
-    `given` is a posterior of ε or what an audit returns, or a mapping of several from the names to show; each is asked
-    by `epsilon_at`. For a posterior by sampling each δ is a run of its own, so that `deltas`, of shape (k,), should be
-    few. Left of the grey line, at 3/N or, for scores, 1/N₀, ε is what a family says: the data tell nothing of rates as
-    small as that.
+    `given` is a posterior of ε or what an audit returns, a whole profile too, or a mapping of several from the names to
+    show; each is asked by `epsilon_at`. For a posterior by sampling each δ is a run of its own, so that `deltas`, of
+    shape (k,), should be few. Left of the grey line, at 3/N or, for scores, 1/N₀, ε is what a family says: the data
+    tell nothing of rates as small as that.
 
     >>> ax = bdp.plots.epsilon_delta(bdp.audits.f_dp(bdp.Guesses(1000, 200, 150)), deltas=[1e-5, 1e-3])
     >>> ax.get_ylabel(), ax.lines[0].get_ydata().round(3)
@@ -102,6 +104,8 @@ def _named(given: Any) -> dict[str, Any]:
         if several and not (isinstance(name, str) and name):
             raise InputError(f"given must have names to show, not {show(name)}")
         place = f"given[{show(name)}]" if several else "given"
+        if isinstance(one, Profile):
+            named[name] = one = one.bound(_PLAIN)
         if not isinstance(one, Posterior | LowerBound | CredibleInterval | Estimate):
             raise InputError(f"{place} must be a posterior, or what an audit returns, not {type(one).__name__}")
         if one.parameter == "delta":

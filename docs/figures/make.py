@@ -78,6 +78,22 @@ def family_profile() -> None:
     plots.epsilon_delta({"(ε, δ)": exact(), "Gaussian": bdp.estimate(COUNTS, family="gaussian")})
 
 
+def running() -> None:
+    rng = np.random.default_rng(3)
+    audit, posteriors = bdp.audits.sequential(1e-5, claim=1.0), {}
+    x, y = rng.random(600) < 0.05, rng.random(600) < 0.5
+    for n in range(100, 700, 100):
+        audit.update(x[n - 100 : n], y[n - 100 : n])
+        posteriors[n] = bdp.estimate(bdp.ErrorCounts(int(x[:n].sum()), n, int(y[:n].sum()), n), 1e-5)
+    plots.running(audit, posteriors=posteriors)
+
+
+def bases() -> None:
+    rng = np.random.default_rng(3)
+    many = bdp.ErrorCounts(rng.binomial(100, 0.1, 14), 100, rng.binomial(100, 0.5, 14), 100)
+    plots.bases(many, bdp.audits.combine(many, 1e-5, dependence="independent"))
+
+
 def families() -> None:
     plots.families(bdp.compare_families(COUNTS, DELTA))
 
@@ -171,7 +187,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
         family_profile, families, family_prior, records, predictive, error_curves, trace, rank, autocorrelation, ess,
-        sbc_ranks, propensities, leakage, at_risk, widths, curves, levels,
+        sbc_ranks, propensities, leakage, at_risk, widths, curves, levels, running, bases,
     )
 }  # fmt: skip
 

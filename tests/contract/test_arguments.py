@@ -1220,10 +1220,27 @@ call(
     "bayes_dp.plots.epsilon_delta",
     plots.epsilon_delta,
     {"given": audits.katz(COUNTS, 0.1), "deltas": [0.01, 0.1]},
-    given=thing(audits.katz(COUNTS, 0.1), wrong=(COUNTS, None, GAUSSIAN)),
+    given=thing(audits.katz(COUNTS, 0.1), PROFILE, wrong=(COUNTS, None, GAUSSIAN)),
     ax=AXES,
     deltas=besides(ROW, None, bad=([0.5], [0.0, 0.5], [0.5, 1.0])),
     prob=PROB,
+)
+call(
+    "bayes_dp.plots.running",
+    plots.running,
+    {"audit": audits.sequential(1e-3, grid=[0, 1])},
+    audit=thing(audits.sequential(1e-3, grid=[0, 1]), wrong=(COUNTS, None)),
+    axes=AXES,
+    posteriors=Values((None, {}), (3, [1], {"a": 1}, {1: COUNTS}, {-1: COUNTS}, THING, "a")),
+    prob=PROB,
+)
+call(
+    "bayes_dp.plots.bases",
+    plots.bases,
+    {"counts": ONE, "bound": audits.katz(ONE, 0.1)},
+    counts=thing(ONE, wrong=(GUESSES, None)),
+    bound=thing(audits.katz(ONE, 0.1), wrong=(COUNTS, audits.f_dp(GUESSES), None)),
+    ax=AXES,
 )
 call(
     "bayes_dp.plots.error_curves",

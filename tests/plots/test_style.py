@@ -52,8 +52,16 @@ CALLS = {
     "propensities": lambda exact, sampled, ax: plots.propensities(CHANCE, RNG.random(300) < CHANCE, ax, overlap=0.1),
     "leakage": lambda exact, sampled, ax: plots.leakage(LEAKAGE, ax),
     "at_risk": lambda exact, sampled, ax: plots.at_risk(LEAKAGE, ax),
+    "running": lambda exact, sampled, ax: plots.running(audit(), ax, posteriors={40: exact, 50: exact}),
+    "bases": lambda exact, sampled, ax: plots.bases(COUNTS, bdp.audits.combine(COUNTS, 1e-3), ax),
     "widths": lambda exact, sampled, ax: plots.widths(made(1.8), ax),
 }
+
+
+def audit():
+    return bdp.audits.sequential(1e-3, claim=1.0).update([0] * 60, [0] * 60)
+
+
 _BOUNDS = ("clopper-pearson", "jeffreys", "katz", "accuracy")
 
 
@@ -106,7 +114,7 @@ def test_a_new_figure_is_a_column_wide_and_nothing_is_cut_off_or_overlaps(name, 
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_given_is_returned(name, exact, sampled):
     figure = Figure(figsize=(6, 4), layout="constrained")
-    given = figure.subplots(1, 2) if name == "error_curves" else figure.subplots()
+    given = figure.subplots(1, 2) if name in ("error_curves", "running") else figure.subplots()
     found = CALLS[name](exact, sampled, given)
     assert list(np.ravel(found)) == list(np.ravel(given))
     FigureCanvasAgg(figure).draw()

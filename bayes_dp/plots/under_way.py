@@ -1,0 +1,98 @@
+"""A sequential audit as it went: the bound that held at all times, and the evidence against a claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_dp.audits.sequential import Sequential
+from bayes_dp.checks import InputError, is_whole, one_number, show
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, dressed, explained, label, panels_of, posterior_of
+from bayes_dp.results.posterior import Posterior
+
+__all__ = ["running"]
+
+_Intervals = dict[int, tuple[float, float, float]]
+_LARGEST = 60.0  # log capital that is shown; evidence beyond all doubt
+
+
+def running(
+    audit: Sequential, axes: Any = None, posteriors: Mapping[int, Posterior] | None = None, prob: float = 0.9
+) -> NDArray[np.object_]:
+    """The running bound of an audit and its claim; below, the log capital against the claim, and log 1/p.
+
+    Two axes, shape (2,), or one, shape (1,), of an audit without a claim. `posteriors` are those of the same runs, by
+    the number of pairs (runs, models) at which they were made: intervals of ε that hold at one look each, under priors
+    and a model of the attacks, beside a bound that holds at all looks together.
+
+    >>> rng = np.random.default_rng(0)
+    >>> audit = bdp.audits.sequential(1e-5, claim=1.0).update(rng.random(200) < 0.1, rng.random(200) < 0.2)
+    >>> axes = bdp.plots.running(audit)
+    >>> [ax.get_ylabel() for ax in axes]
+    ['ε', 'log capital']
+    """
+    if not isinstance(audit, Sequential):
+        raise InputError(f"audit must be one that audits.sequential gives, not {type(audit).__name__}")
+    prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+    intervals = _intervals(posteriors, prob)
+    panels = panels_of(axes, (1 if audit.claim is None else 2, 1), height=2.4 if audit.claim is None else 3.8)
+    letter = label(audit.bound().parameter)
+    _running(panels[0], audit, intervals, prob, letter)
+    last = panels[-1]
+    if audit.claim is not None:
+        _evidence(last, audit)
+        panels[0].set_xticklabels([])
+        dressed(panels[0], "", letter)
+        last.set_xlim(panels[0].get_xlim())
+    last.set_xlabel({"betting": "pairs", "mixture": "runs", "one_run": "models"}[audit.method], fontsize="small")
+    return panels
+
+
+def _running(
+    ax: Any, audit: Sequential, intervals: dict[int, tuple[float, float, float]], prob: float, of: str
+) -> None:
+    runs, bound = zip(*audit.trace(), (audit.runs, audit.bound().value), strict=True)
+    words = f"lower bound at all times, {100 * audit.confidence:g}%"
+    ax.step(runs, bound, where="post", color=ORANGE, linewidth=1.6, label=words)
+    if intervals:
+        low, middle, high = np.array(list(intervals.values())).T
+        arms = np.stack([middle - low, high - middle])
+        words = f"posterior, {100 * prob:g}% interval"
+        ax.errorbar(list(intervals), middle, yerr=arms, fmt="o", color=BLUE, markersize=3, elinewidth=1.0, label=words)
+    if audit.claim is not None:
+        ax.axhline(audit.claim, color=GREY, linewidth=1.0, linestyle="--", label=f"claim, {of} = {audit.claim:g}")
+    most = max([*bound, audit.claim or 0.0, *(high for _, _, high in intervals.values())])
+    ax.set_ylim(0, 1.05 * most or 1.0)
+    ax.set_xlim(0, max(1, audit.runs, *intervals) * 1.03)
+    dressed(ax, "", of)
+    ax.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize="x-small", handlelength=1.6, ncols=1
+    )
+
+
+def _evidence(ax: Any, audit: Sequential) -> None:
+    needed = -math.log(1 - audit.confidence)
+    points = [(0, 0.0), *audit.claim_trace()]
+    ax.plot(*zip(*points, strict=True), color=ORANGE, linewidth=1.2)
+    ax.axhline(needed, color=GREY, linewidth=1.0, linestyle=":", label=f"refuted from log 1/p = {needed:.2g}")
+    top = min(_LARGEST, max(value for _, value in points))
+    ax.set_ylim(max(-needed, min(value for _, value in points)) - 0.5, 1.5 * max(top, needed))
+    dressed(ax, "", "log capital")
+    explained(ax, "upper left")
+
+
+def _intervals(posteriors: Any, prob: float) -> _Intervals:
+    """The lower end, the median and the upper end, by the number of runs."""
+    if posteriors is not None and not isinstance(posteriors, Mapping):
+        raise InputError(f"posteriors must be a mapping from numbers of runs to posteriors, not {show(posteriors)}")
+    found = {}
+    for runs, post in (posteriors or {}).items():
+        if not is_whole(runs) or runs < 0:
+            raise InputError(f"posteriors must have numbers of runs for keys, not {show(runs)}")
+        low, high = posterior_of(post, f"posteriors[{runs}]").interval(prob)
+        found[int(runs)] = float(low), float(post.median), float(high)
+    return found

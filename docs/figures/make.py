@@ -15,6 +15,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from PIL import Image
 
 import bayes_dp as bdp
 from bayes_dp import plots, tradeoff
@@ -199,7 +200,9 @@ def main(names: list[str]) -> None:
             print("error_curves: left as it is, as BAYES_DP_DATA is not set", file=sys.stderr)
             continue
         FIGURES[name]()
-        plt.gcf().savefig(FOLDER / f"{name}.png", dpi=160, metadata={"Software": None})
+        path = FOLDER / f"{name}.png"
+        plt.gcf().savefig(path, dpi=160)
+        Image.open(path).quantize(64).save(path, optimize=True)  # half the size
         plt.close("all")
         print(name, file=sys.stderr)
 

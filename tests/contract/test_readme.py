@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import operator
 import os
 import re
 import shutil
@@ -19,7 +20,9 @@ from pathlib import Path
 
 import pytest
 
+import bayes_dp as bdp
 from bayes_dp import datasets
+from bayes_dp.cli.program import _command, app
 from tests.contract.command_server import shim
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +121,24 @@ def test_both_ways_to_run_a_command_line_are_one(programs: Path, code: str, retu
     assert own.returncode == returned
     assert own.stdout + own.stderr
     assert len(list((programs.parent / "seen").iterdir())) == 1
+
+
+WAYS = re.search(r"## What do you have\?\n\n.*?\n\n", FILES[0].read_text(encoding="utf-8"), re.DOTALL)[0]
+
+
+@pytest.mark.parametrize("line", re.findall(r"`bayes-dp (.*?)`", WAYS))
+@pytest.mark.usefixtures("folder")
+def test_the_commands_of_the_ways_in_are_taken(line: str):
+    """As far as their arguments."""
+    command, arguments = _command(app), line.split()
+    while hasattr(command, "commands"):
+        command = command.commands[arguments.pop(0)]
+    command.make_context("bayes-dp", arguments)
+
+
+@pytest.mark.parametrize("name", re.findall(r"bdp((?:\.\w+)+)", WAYS))
+def test_the_calls_of_the_ways_in_exist(name: str):
+    assert callable(operator.attrgetter(name[1:])(bdp))
 
 
 def test_blocks_are_found(tmp_path: Path):

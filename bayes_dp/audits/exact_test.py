@@ -32,7 +32,7 @@ from scipy import special
 
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["GRID", "Questions", "gap", "mixed_log_ratio", "p_values", "tail_bound"]
+__all__ = ["GRID", "Questions", "gap", "mixed_log_ratio", "p_of_gap", "p_values", "tail_bound"]
 
 GRID = np.arange(5001) / 100  # the values of ε that are judged, 0 to 50, fixed before any data
 _TIES = 1e-9  # by which G may be off for counts whose likelihood ratios are the same
@@ -198,6 +198,13 @@ def p_values(x: ArrayLike, n0: ArrayLike, y: ArrayLike, n1: ArrayLike, epsilon: 
         rows = zip(_last_rejected(g[some], asked), asked.n0, asked.n1, asked.epsilon, strict=True)
         found[some] = [_largest(last, int(m), int(n), float(e), delta) for last, m, n, e in rows]
     return found.reshape(given[0].shape)
+
+
+def p_of_gap(g: float, asked: Questions) -> tuple[float, Ints]:
+    """The largest P[G ≥ g] in R(ε, δ) for one question, and the largest y with G ≥ g for x = 0, 1, …"""
+    (last,) = _last_rejected(np.array([g]), asked)
+    n0, n1, epsilon = (each.item() for each in (asked.n0, asked.n1, asked.epsilon))
+    return _largest(last, int(n0), int(n1), epsilon, asked.delta), last
 
 
 def _largest(last: Ints, n0: int, n1: int, epsilon: float, delta: float) -> float:

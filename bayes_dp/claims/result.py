@@ -26,9 +26,10 @@ from bayes_dp.results.base import Saved
 from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.text import Line, Part, Rows, Sentences, digits
 
-__all__ = ["ClaimFinding", "ClaimTest"]
+__all__ = ["POWER", "ClaimFinding", "ClaimTest"]
 
 Outcome = Literal["refuted", "not refuted", "not tested"]
+POWER = 0.9  # of what is called detectable
 _EXIT: dict[Outcome, int] = {"not refuted": 0, "refuted": 1, "not tested": 3}
 
 
@@ -76,6 +77,7 @@ class ClaimTest(Saved):
     epsilon: float | None  # the claim's ε at `delta`; None where it is infinite, or there is no δ
     delta: float | None
     noise_multiplier: float | None  # of a claim of DP-SGD: all from this one on are refuted; None for none
+    detectable: float | None  # the least ε of a training whose like it refutes with probability .9; None for none
     rows: tuple[ClaimFinding, ...]
     assumptions: tuple[str, ...]
     provenance: Provenance
@@ -117,8 +119,20 @@ class ClaimTest(Saved):
             f" {100 * self.confidence:g}% ({by}), at the claimed sampling rate and number of steps."
         )
 
+    @property
+    def power(self) -> str:
+        """What the evidence could have refuted, a sentence; empty where that is not known."""
+        if self.detectable is None:
+            return ""
+        return (
+            f"As much evidence refutes this claim with probability {100 * POWER:g}% if epsilon is"
+            f" {digits(self.detectable)} or more and the attack is the strongest there is."
+        )
+
     def _parts(self) -> Iterator[Part]:
         yield Line(self.answer)
+        if self.detectable is not None:
+            yield Line(self.power)
         if self.noise_multiplier is not None:
             yield Line(self.noise)
         cells = [(row.method, row.kind, row.text, row.word, row.reason) for row in self.rows]
@@ -154,6 +168,7 @@ _FIELDS: dict[str, Wanted] = {
     "epsilon": A_NUMBER,
     "delta": _SHARE,
     "noise_multiplier": A_NUMBER,
+    "detectable": A_NUMBER,
     "rows": a_list("findings"),
     "assumptions": SENTENCES,
     "provenance": AN_OBJECT,

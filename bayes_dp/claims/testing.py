@@ -29,9 +29,10 @@ from bayes_dp.audits.f_dp import p_value as f_dp_p_value
 from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, guessing_settings
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.one_run import binomial_tail, exact_p_value
+from bayes_dp.audits.power import least_detectable, least_detectable_guesses
 from bayes_dp.audits.rate_tests import MOST_RUNS, clopper_pearson_p, joint_p, largest_gap, mixture_log_e
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show
-from bayes_dp.claims.result import ClaimFinding, ClaimTest
+from bayes_dp.claims.result import POWER, ClaimFinding, ClaimTest
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
@@ -106,8 +107,14 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTes
         return min(clopper_pearson_p(other, *base) for base in bases) * len(bases) < p
 
     noise = None if invalid else _noise(claim, refuted)
+    largest = max(bases, key=lambda base: base[1] + base[3])
+    detectable = (
+        _finite(least_detectable(largest[1], largest[3], f.epsilon, f.delta, p / len(bases), POWER))
+        if (isinstance(f, ApproxDP) and not invalid)
+        else None
+    )
     several = (f"The smallest of {len(bases)} p-values counts {len(bases)} times.",) if len(bases) > 1 else ()
-    return _result(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {})
+    return _result(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {}, detectable=detectable)
 
 
 def _accuracy_p(f: TradeOffFunction, x: int, n0: int, y: int, n1: int) -> float:
@@ -151,6 +158,10 @@ def _by_guesses(
         return of(other, f_dp_p_value)[0] < p
 
     noise = _noise(claim, refuted) if rows[0].valid else None
+    detectable = None
+    if isinstance(claim.below, ApproxDP) and len(made) == 1 and rows[0].valid:
+        given_runs = int(made.examples), int(made.made[0])
+        detectable = _finite(least_detectable_guesses(*given_runs, claim.below.epsilon, claim.below.delta, p, POWER))
     assert chosen is not None
     sentences = (*ASSUMPTIONS, *coins.assumptions, chosen.assumption)
     return _result(
@@ -161,6 +172,7 @@ def _by_guesses(
         sentences,
         made.digest(),
         {"rule": made.rule} | guessing_settings(given, sides, seed),
+        detectable=detectable,
     )
 
 
@@ -210,6 +222,10 @@ def _test(name: str, p_value: float, p: float, invalid: str) -> ClaimFinding:
     return ClaimFinding(name, "test", p_value, p_value <= p and not invalid, not invalid, invalid)
 
 
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _noise(claim: Claim, refuted: Callable[[TradeOffFunction], bool]) -> float | None:
     """The least noise multiplier that is refuted, to `_PRECISION`; what is refuted is so at all larger ones too."""
     if claim.training is None:
@@ -247,6 +263,7 @@ def _result(
     digest: str,
     settings: dict[str, Any],
     delta: float | None = None,
+    detectable: float | None = None,
 ) -> ClaimTest:
     """With the first row to decide."""
     first, delta = rows[0], claim.delta if delta is None else delta
@@ -261,6 +278,7 @@ def _result(
         epsilon=None if epsilon is None or math.isinf(epsilon) else epsilon,
         delta=delta,
         noise_multiplier=noise,
+        detectable=detectable,
         rows=tuple(rows),
         assumptions=assumptions,
         provenance=Provenance("claim", digest, {}, {}, {"confidence": confidence, **settings}),

@@ -1,4 +1,4 @@
-"""The verb plan: how large an experiment has to be for a posterior of a wanted width."""
+"""The verb plan: how large an experiment has to be for a posterior of a wanted width, or to refute a claim."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    Confidence,
     Delta,
     Examples,
     HowCounted,
@@ -49,6 +50,9 @@ Examples:
   bayes-dp plan counts.csv --delta 1e-3 --width 1.0
   bayes-dp plan counts.csv --delta 1e-3 --width 1.0 --vary bases --jobs 4 --out plan
   bayes-dp plan counts.csv --delta 1e-3 --width 1.0 --json > plan.json
+To refute a claim, by its epsilon and what you expect instead:
+  bayes-dp plan --delta 1e-5 --refute 1 --true-epsilon 2
+  bayes-dp plan --delta 1e-5 --refute 1 --rates 0.05,0.6 --by betting
 
 \b
 Exit codes:
@@ -61,8 +65,25 @@ class Vary(StrEnum):
     bases = "bases"
 
 
+class ClaimMethod(StrEnum):
+    joint_exact = "joint-exact"
+    clopper_pearson = "clopper-pearson"
+    accuracy = "accuracy"
+    betting = "betting"
+    one_run = "one-run"
+
+
 CountsSoFar = Annotated[str | None, argument("Error counts so far, see below, or - for standard input.")]
-Width = Annotated[float, number("W", "How wide the interval may be.")]
+Width = Annotated[float | None, number("W", "How wide the interval may be.")]
+Refute = Annotated[
+    float | None,
+    number("EPS", "Instead of --width: how many runs refute that ε is at most EPS, if it is --true-epsilon or more."),
+]
+Rates = Annotated[
+    str | None, text("A,B", "With --refute: the attack's true rates of false positives and false negatives.")
+]
+By = Annotated[ClaimMethod, one_of(ClaimMethod, "With --refute: the test; betting may be looked at after every pair.")]
+Power = Annotated[float, number("P", "With --refute: the probability to refute the claim.", panel=EXPERT)]
 Assurance = Annotated[float, number("A", "The share of the simulated experiments that must reach the width.")]
 WhatToVary = Annotated[
     Vary, one_of(Vary, "Grow by more challenges of the same bases, by more bases, or tell about both.")
@@ -87,7 +108,7 @@ PlanFolder = Annotated[str | None, text("DIR", "Also write plan.json and plan.pn
 @app.command(cls=Verb, epilog=_EPILOG, short_help="How many challenges or bases a wanted width takes.")
 def plan(
     delta: Delta,
-    width: Width,
+    width: Width = None,
     file: CountsSoFar = None,
     prob: Prob = 0.9,
     assurance: Assurance = 0.8,
@@ -96,6 +117,10 @@ def plan(
     challenges: FirstChallenges = None,
     true_epsilon: TrueEpsilon = None,
     true_strength: TrueStrength = None,
+    refute: Refute = None,
+    rates: Rates = None,
+    by: By = ClaimMethod.joint_exact,
+    confidence: Confidence = 0.95,
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
@@ -105,6 +130,7 @@ def plan(
     prior_strength: PriorStrength = None,
     largest: Largest = 32.0,
     repetitions: Experiments = 100,
+    power: Power = 0.9,
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> int:
@@ -113,7 +139,15 @@ def plan(
     Larger experiments are simulated from what the counts so far say of ε, of the attacks and of the bases. It takes
     minutes: each of the simulated experiments is analysed like a real one.
     """
+    from bayes_dp.checks import InputError
     from bayes_dp.planning.plan import plan as make
+
+    if refute is not None:
+        if width is not None or file is not None:
+            raise InputError("--refute is for plans without --width and without a FILE")
+        return _of_claim(refute, delta, true_epsilon, rates, by, power, confidence, as_json)
+    if width is None or rates is not None:
+        raise InputError("--rates is for --refute" if rates is not None else "--width must be given, or --refute")
 
     given = _given(
         file,
@@ -148,6 +182,35 @@ def plan(
     if out is not None:
         typer.echo(f"Wrote {' and '.join(_save(out, content, found))}", err=True)
     return 0 if found.complete else 130
+
+
+def _of_claim(
+    epsilon: float,
+    delta: float,
+    true_epsilon: Any,
+    rates: str | None,
+    by: Any,
+    power: float,
+    confidence: float,
+    as_json: bool,
+) -> int:
+    """Print how many runs refute a claim."""
+    from bayes_dp.checks import InputError, show
+    from bayes_dp.planning.claims import plan_claim
+
+    if (rates is None) == (true_epsilon is None):
+        raise InputError("--refute needs either --true-epsilon or --rates")
+    truth = true_epsilon
+    if rates is not None:
+        try:
+            truth = tuple(float(part) for part in rates.split(","))
+        except ValueError:
+            raise InputError(f"--rates must be two numbers, such as 0.05,0.6, not {show(rates)}") from None
+    elif not isinstance(truth, float):
+        raise InputError(f"--true-epsilon must be a number with --refute, not {show(truth)}")
+    found = plan_claim(epsilon, delta, truth, power=power, confidence=confidence, method=by.name)
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    return 0
 
 
 def _given(

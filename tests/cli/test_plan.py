@@ -9,7 +9,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.planning import plan as search
-from tests.cli.conftest import running
+from tests.cli.conftest import refused, running
 
 run = running("plan")
 
@@ -53,6 +53,26 @@ def test_a_free_strength_with_its_prior(capsys, counts):
     _, out, _ = run(capsys, counts, *QUESTION, "--prior-strength", "Beta(2, 2)", "--json")
     expected = bdp.plan(bdp.ErrorCounts.from_csv(counts), 0.01, 0.6, repetitions=8, prior_strength="Beta(2, 2)")
     assert json.loads(out)["provenance"] == json.loads(json.dumps(expected.provenance.to_dict()))
+
+
+def test_to_refute_a_claim(capsys):
+    question = "--delta", "1e-5", "--refute", "1"
+    code, out, err = run(capsys, *question, "--true-epsilon", "2", "--by", "accuracy")
+    assert (code, out, err) == (0, f"{bdp.plan_claim(1.0, 1e-5, 2.0, method='accuracy')}\n", "")
+    _, out, _ = run(capsys, *question, "--rates", "0.05,0.3", "--by", "clopper-pearson", "--power", "0.8", "--json")
+    expected = bdp.plan_claim(1.0, 1e-5, (0.05, 0.3), method="clopper_pearson", power=0.8)
+    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
+    for wrong, said in (
+        ((*question,), "either --true-epsilon or --rates"),
+        ((*question, "--true-epsilon", "2", "--rates", "0.1,0.2"), "either --true-epsilon or --rates"),
+        ((*question, "--rates", "0.1;0.2"), "--rates must be two numbers"),
+        ((*question, "--rates", "0.1"), "two error rates"),
+        ((*question, "--true-epsilon", "HalfNormal(1)"), "--true-epsilon must be a number"),
+        ((*question, "--true-epsilon", "2", "--width", "1"), "without --width"),
+        (("--delta", "1e-5"), "--width must be given"),
+        (("--delta", "1e-5", "--width", "1", "--rates", "0.1,0.2"), "--rates is for --refute"),
+    ):
+        assert said in refused(run(capsys, *wrong))
 
 
 def test_without_counts(capsys):

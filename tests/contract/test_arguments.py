@@ -505,6 +505,20 @@ for _name, _argument, _values in (
 ):
     call(f"bayes_dp.audits.profile.Profile.{_name}", getattr(PROFILE, _name), {_argument: 0.1}, **{_argument: _values})
 call(
+    "bayes_dp.plan_claim",
+    bdp.plan_claim,
+    {"epsilon": 1.0, "delta": 1e-2, "truth": 3.0, "method": "clopper_pearson"},
+    epsilon=number(0, 50, "[]", 1.0),
+    delta=DELTA,
+    truth=Values(
+        (3, 2.5, [0.1, 0.2], (0.1, 0.2), np.array([0.1, 0.2]), GAUSSIAN),
+        (-1, math.inf, math.nan, "a", None, True, [0.1], [0.1, 1.1], [0.1, 0.2, 0.3], {}, THING, [[0.1, 0.2]]),
+    ),
+    power=number(0, 1, "()", 0.8),
+    confidence=CONFIDENCE,
+    method=one_of("joint_exact", "clopper_pearson", "accuracy", "betting", "one_run"),
+)
+call(
     "bayes_dp.audits.sequential",
     audits.sequential,
     {"delta": 0.0},
@@ -1619,6 +1633,7 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "Estimate",
     "ModelCheck",
     "ClaimTest",
+    "ClaimPlan",
     "LikelihoodComparison",
     "FamilyComparison",
     "ConvergenceWarning",

@@ -230,6 +230,14 @@ class TestPlan(SavedContract):
         return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,), limit=None, present=1.5)
 
 
+class TestClaimPlan(ResultContract):
+    def made(self):
+        return bdp.plan_claim(1.0, 1e-5, 2.0, method="betting")
+
+    def hostile(self):
+        return replace(self.made(), runs=None, mean=None, reason=HOSTILE, method=HOSTILE, assumptions=(HOSTILE,))
+
+
 class TestStudy(SavedContract):
     def made(self):
         row = calibrate.Row("one-run", "coin", 1.0, 100, "Fixed(10)", 0.02, 0.01, 0.8, True, True)

@@ -1,0 +1,70 @@
+"""Plans to refute a claim: golden values, the saw, and what can never be refuted."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import bayes_dp as bdp
+from bayes_dp.audits.power import POWERS
+from bayes_dp.checks import InputError
+from bayes_dp.planning.claims import METHODS
+from tests.golden import golden
+
+DELTA = 1e-5
+
+
+@golden("sequential", "runs_needed")
+def test_golden(entry):
+    i = entry["inputs"]
+    settings = {"method": i["method"], "power": i["power"], "confidence": 1 - i["p"]}
+    assert bdp.plan_claim(i["eps0"], i["delta"], (i["a"], i["b"]), **settings).runs == entry["expected"]
+
+
+@pytest.mark.parametrize("method", ["joint_exact", "clopper_pearson", "accuracy"])
+def test_the_number_is_the_least_that_keeps_the_power(method):
+    n = bdp.plan_claim(0.8, DELTA, (0.1, 0.15), method=method).runs
+    looked = range(n - 1, int(1.05 * n) + 11, 1 if method != "joint_exact" else 5)
+    powers = [POWERS[method](k, k, 0.1, 0.15, 0.8, DELTA, 0.05) for k in looked]
+    assert powers[0] < 0.9 <= min(powers[1:])
+
+
+def test_an_epsilon_is_its_strongest_attack():
+    corner = (1 - DELTA) / (1 + math.exp(2.0))
+    for method in METHODS[1:]:
+        one, other = (bdp.plan_claim(1.0, DELTA, truth, method=method) for truth in (2.0, (corner, corner)))
+        assert (one.runs, one.rates) == (other.runs, other.rates)
+        assert "kindest" in one.assumptions[0]
+
+
+def test_a_trade_off_function_at_its_best_point():
+    found = bdp.plan_claim(1.0, DELTA, bdp.tradeoff.Gaussian(2.0), method="clopper_pearson")
+    others = [(a, float(bdp.tradeoff.Gaussian(2.0)(a))) for a in (0.01, 0.05, 0.1587, 0.3)]
+    least = min(bdp.plan_claim(1.0, DELTA, rates, method="clopper_pearson").runs for rates in others)
+    assert found.runs <= 1.1 * least
+    assert found.rates[1] == pytest.approx(float(bdp.tradeoff.Gaussian(2.0)(found.rates[0])))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("truth", [1.0, 0.3, (0.3, 0.5), (0.8, 0.9), bdp.tradeoff.Gaussian(0.1)])
+def test_what_the_claim_allows_is_never_refuted(method, truth):
+    found = bdp.plan_claim(1.0, DELTA, truth, method=method)
+    if method == "betting" and truth == (0.8, 0.9):  # which judges the opposite decisions too
+        assert found.runs > 0
+    else:
+        assert (found.runs, found.mean, bool(found.reason)) == (None, None, True)
+        assert found.reason in str(found)
+
+
+def test_too_many():
+    found = bdp.plan_claim(1.0, DELTA, 1.001, method="accuracy")
+    assert (found.runs, found.reason) == (None, "100000 are not enough")
+
+
+def test_refusals():
+    for truth in ("a", None, (0.1,), (0.1, 1.5), (0.1, 0.2, 0.3), -1.0, math.nan):
+        with pytest.raises(InputError, match="truth"):
+            bdp.plan_claim(1.0, DELTA, truth)
+    with pytest.raises(InputError, match="power must be"):
+        bdp.plan_claim(1.0, DELTA, 2.0, method="betting", power=0.8)

@@ -61,7 +61,18 @@ _HOMES = {
     "report": "reporting.report",
     "Report": "reporting.report",
 }
-_MODULES = ("datasets", "region", "tradeoff", "audits", "attacks", "propensity", "plots", "calibrate", "leakage")
+_MODULES = (
+    "datasets",
+    "region",
+    "tradeoff",
+    "audits",
+    "attacks",
+    "propensity",
+    "plots",
+    "calibrate",
+    "leakage",
+    "games",
+)
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 
@@ -72,6 +83,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import audits as audits
     from bayes_dp import calibrate as calibrate
     from bayes_dp import datasets as datasets
+    from bayes_dp import games as games
     from bayes_dp import leakage as leakage
     from bayes_dp import plots as plots
     from bayes_dp import propensity as propensity

@@ -79,6 +79,7 @@ INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.results.posterior.Marginal",
     "bayes_dp.data.roc.RocCurve.of",
     "bayes_dp.tradeoff.functions.TradeOffFunction",
+    "bayes_dp.games.per_datum.Mechanism",
 }
 
 

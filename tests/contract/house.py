@@ -103,6 +103,7 @@ def computes(value: Any) -> bool:
         "audits",
         "attacks",
         "bayes",
+        "games",
         "leakage",
         "propensity",
     )

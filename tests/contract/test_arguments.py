@@ -23,7 +23,7 @@ import pandas as pd
 import pytest
 
 import bayes_dp as bdp
-from bayes_dp import attacks, audits, calibrate, datasets, leakage, plots, propensity, region, tradeoff
+from bayes_dp import attacks, audits, calibrate, datasets, games, leakage, plots, propensity, region, tradeoff
 from bayes_dp.audits.combine import METHODS
 from bayes_dp.checks import InputError
 from bayes_dp.tradeoff.polygon import Polygon
@@ -1525,6 +1525,7 @@ DATUM = Values(
         THING,
     ),
 )
+DATUM_OF_GAME = besides(DATUM, names=("targets",))
 LAW = {
     "mean": Values(
         ([0.0, 0.5], np.zeros(2), pd.Series([0.0, 1.0])),
@@ -1560,6 +1561,83 @@ call(
     target=DATUM,
     truth=DATUM,
     **LAW,
+)
+RELEASE = Values(
+    (np.zeros((3, 2)), [[0.1, 0.2]] * 3),
+    ([0.1, 0.2], 1.0, np.zeros((3, 3)), [[math.nan, 0.0]] * 3, [[math.inf, 0.0]] * 3, "a", True, None, THING),
+    ("target", "mean", "reference"),
+)
+TARGET = Values(
+    ([1.0, 2.0], np.ones(2), np.ones((3, 2))),
+    ([1.0], 1.0, [1.0, math.nan], [1.0, math.inf], ["a", "b"], np.ones((2, 2)), np.ones((1, 1, 2)), None, THING),
+)
+RELEASED = {"release": np.zeros((3, 2)), "target": [1.0, 2.0]}
+call(
+    "bayes_dp.leakage.likelihood_ratio",
+    leakage.likelihood_ratio,
+    RELEASED | KNOWN_LAW,
+    release=RELEASE,
+    target=TARGET,
+    subsample=Values((0.1, 0.5, np.float64(1.0)), (0.09, *ONE_SUBSAMPLE.bad)),
+    **LAW | {"n": whole(1)},
+)
+REFERENCE = Values(
+    (np.eye(2), RNG.normal(size=(9, 2))),
+    (np.eye(3), [1.0, 2.0], np.zeros((1, 2)), np.full((3, 2), math.nan), np.full((3, 2), math.inf), "a", True, None),
+)
+call(
+    "bayes_dp.leakage.plug_in",
+    leakage.plug_in,
+    RELEASED | {"reference": RNG.normal(size=(9, 2)), "n": 10},
+    release=RELEASE,
+    target=TARGET,
+    reference=REFERENCE,
+    n=LAW["n"],
+    noise=LAW["noise"],
+    subsample=Values((0.1, 0.5, np.float64(1.0)), (0.09, *ONE_SUBSAMPLE.bad)),
+)
+call(
+    "bayes_dp.leakage.scalar_product",
+    leakage.scalar_product,
+    RELEASED | {"reference": [0.0, 1.0]},
+    release=RELEASE,
+    target=TARGET,
+    reference=Values(([0.0, 1.0], np.zeros(2)), ([0.0], 1.0, [0.0, math.nan], np.eye(2), "a", True, None, THING)),
+)
+DATA_SETS = games.DataSets(lambda rng, n: rng.normal(size=(n, 2)), lambda data, rng: data.mean(axis=0), 5)
+PLAYED = {
+    "mechanism": thing(DATA_SETS, wrong=(None, games.DataSets)),
+    "score": thing(lambda release, target: release[:, 0], wrong=(None, lambda release, target: release)),
+    "rounds": Values((2, 3, np.int64(2)), (*whole(2).bad,)),
+    "seed": SEED,
+}
+_base = {"mechanism": DATA_SETS, "score": PLAYED["score"].good[0], "rounds": 4}
+call("bayes_dp.games.average_datum", games.average_datum, _base, **PLAYED)
+call("bayes_dp.games.fixed_datum", games.fixed_datum, _base | {"target": [1.0, 2.0]}, target=DATUM_OF_GAME, **PLAYED)
+call(
+    "bayes_dp.games.DataSets",
+    games.DataSets,
+    {"law": DATA_SETS.law, "release": DATA_SETS.release, "n": 5},
+    law=thing(DATA_SETS.law, wrong=(None,)),
+    release=thing(DATA_SETS.release, wrong=(None,)),
+    n=whole(1),
+)
+MANY = Values((np.zeros((3, 2)), [[1, 2]]), ([[1.0]], [1.0], [[math.nan, 1.0]], "a", True, None, THING))
+ROUNDS = whole(0)
+for _name, _values in (("data", {"rounds": ROUNDS}), ("without", {"rounds": ROUNDS}), ("with_", {"targets": MANY})):
+    call(
+        f"bayes_dp.games.per_datum.DataSets.{_name}",
+        getattr(DATA_SETS, _name),
+        {"rng": np.random.default_rng(0)} | {name: values.good[-1] for name, values in _values.items()},
+        **_values,
+    )
+call(
+    "bayes_dp.games.counts",
+    games.counts,
+    {"table": SCORES},
+    table=thing(SCORES, wrong=(COUNTS, None)),
+    threshold=number(-math.inf, math.inf, "[]", 0.5),
+    per_base=Values((False,), (*flag().bad, True), ("base",)),
 )
 LEAKAGE = leakage.scores(FEATURES, labels=[f"row {i}" for i in range(60)])
 call(
@@ -1623,7 +1701,7 @@ call(
 
 # The tests ------------------------------------------------------------------------------------------------------------
 
-MODULES = (bdp, audits, attacks, propensity, leakage, plots, calibrate, region, tradeoff, datasets)
+MODULES = (bdp, audits, attacks, propensity, games, leakage, plots, calibrate, region, tradeoff, datasets)
 RESULTS = {  # which users are given and do not make; their members are in the table
     "InputError",
     "LeakageTable",
@@ -1647,9 +1725,11 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "Row",
     "Study",
     "TradeOffFunction",
+    "Mechanism",
     "Verdict",
 }
 ELSEWHERE = {  # arguments of whatever is called, which another test has
+    **{f"bayes_dp.games.per_datum.DataSets.{name}": {"rng"} for name in ("data", "without", "with_")},
     "bayes_dp.estimate": {"settings"},
     "bayes_dp.report": {"settings"},
     "bayes_dp.gate": {"options"},

@@ -20,7 +20,7 @@ FLOORS = (
     ("region",),
     ("data",),
     ("datasets", "results"),
-    ("attacks",),
+    ("attacks", "games"),
     ("audits",),
     ("claims", "propensity"),
     ("bayes", "leakage"),

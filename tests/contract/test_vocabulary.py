@@ -14,7 +14,7 @@ import pytest
 import bayes_dp
 
 ROOT = Path(bayes_dp.__file__).parent.parent
-ROOMS = ("attacks", "audits", "calibrate", "leakage", "plots", "propensity")
+ROOMS = ("attacks", "audits", "calibrate", "games", "leakage", "plots", "propensity")
 DEFAULTS = {"seed": 0, "n_jobs": None, "progress": None}  # in the order in which they stand, after all else
 OTHER_DEFAULTS = {"bayes_dp.propensity.falsify": {"seed": None}}  # that of the fit
 PLAIN = re.compile(r"\b(anew|one's own|reckon\w*|thereof|whence|hitherto|lest)\b|\b(its|his|their) \w+ likes\b")

@@ -21,6 +21,7 @@ from bayes_dp.support.arrays import Floats, Indices
 
 __all__ = ["counts_of_examples", "counts_of_models", "tables"]
 
+_COLUMNS = ("false_positives", "negatives", "false_negatives", "positives")  # of error counts
 _FEWEST = 3  # runs on a side: a variance needs two, and the tested run is left out
 
 
@@ -65,22 +66,17 @@ def counts_of_models(
     rows = []
     for name, table in zip(names, scores, strict=True):
         made = guess(table, Fixed(guesses), sides, seed)
-        places, called = made.guessed(0)
-        member = table.member[places]
+        member = table.member[made.guessed(0)[0]]
         if member.all() or not member.any():
             kind = "members" if member.any() else "non-members"
             raise InputError(
                 f"guesses must be so many that members and non-members are among them, but all {guesses} of model"
                 f" {name} are {kind}"
             )
-        rows.append([(called & ~member).sum(), (~member).sum(), (~called & member).sum(), member.sum()])
-    false_positives, negatives, false_negatives, positives = np.array(rows).T
+        rows.append(made.counts())
     alone = len(names) == 1
     return ErrorCounts(
-        false_positives,
-        negatives,
-        false_negatives,
-        positives,
+        **{column: np.concatenate([getattr(row, column) for row in rows]) for column in _COLUMNS},
         base=names,
         group=None if alone else ["models of one matrix"] * len(names),
         design="one_run" if alone else "cross_fed",

@@ -21,6 +21,7 @@ from typing import Literal
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.counts import CROSS_FED, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 
 __all__ = ["NEEDS", "Audit", "Finding", "Inputs", "Scope", "caution", "no_gaussian_epsilon"]
@@ -38,6 +39,11 @@ class Inputs:
     overlap: float | None = None  # η: every propensity lies between it and 1 − η
     baseline: ErrorCounts | None = None  # decisions on the same examples without the model
     scores: GuessTable | None = None  # of the same examples, with propensities
+    guesses: Guesses | None = None  # that the counts are of, where these are known; by one number of them
+
+    def guessed(self, counts: ErrorCounts) -> Guesses | ErrorCounts:
+        """The guesses, which know how many of all examples are members, or else the counts of them."""
+        return counts if self.guesses is None else self.guesses
 
     @property
     def probability(self) -> float:

@@ -249,7 +249,8 @@ def compositional(
 
 def _run(counts: ErrorCounts, given: Inputs) -> Finding:
     assert given.overlap is not None  # as it is needed
-    return compositional(counts, given.delta, overlap=given.overlap, confidence=given.confidence)
+    guesses = counts if given.guesses is None else given.guesses.counted()  # by the overlap, whatever the propensities
+    return compositional(guesses, given.delta, overlap=given.overlap, confidence=given.confidence)
 
 
 AUDITS = (

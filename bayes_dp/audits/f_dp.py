@@ -425,7 +425,7 @@ AUDITS = (
     Audit(
         name="f-dp-gaussian",
         needs=("guesses", "coins"),
-        run=lambda counts, given: f_dp(counts, given.delta, confidence=given.confidence),
+        run=lambda counts, given: f_dp(given.guessed(counts), given.delta, confidence=given.confidence),
         assumptions=(*ASSUMPTIONS, _of_family("gaussian")),
         refuse=no_gaussian_epsilon,
         scope="whole",
@@ -433,7 +433,9 @@ AUDITS = (
     Audit(
         name="f-dp-laplace",
         needs=("guesses", "coins"),
-        run=lambda counts, given: f_dp(counts, given.delta, family="laplace", confidence=given.confidence),
+        run=lambda counts, given: f_dp(
+            given.guessed(counts), given.delta, family="laplace", confidence=given.confidence
+        ),
         assumptions=(*ASSUMPTIONS, _of_family("laplace")),
         scope="whole",
     ),

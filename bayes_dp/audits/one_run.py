@@ -306,14 +306,16 @@ AUDITS = (
     Audit(
         name="one-run",
         needs=("guesses", "coins"),
-        run=lambda counts, given: one_run(counts, given.delta, confidence=given.confidence),
+        run=lambda counts, given: one_run(given.guessed(counts), given.delta, confidence=given.confidence),
         assumptions=ASSUMPTIONS,
         scope="whole",
     ),
     Audit(
         name="one-run-exact",
         needs=("guesses", "coins"),
-        run=lambda counts, given: one_run(counts, given.delta, confidence=given.confidence, method="exact"),
+        run=lambda counts, given: one_run(
+            given.guessed(counts), given.delta, confidence=given.confidence, method="exact"
+        ),
         assumptions=ASSUMPTIONS,
         scope="whole",
     ),

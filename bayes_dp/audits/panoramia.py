@@ -16,12 +16,13 @@ larger than its bound and ε smaller than the difference. Only with real non-mem
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.audits.base import Audit
+from bayes_dp.audits.base import Audit, Finding, Inputs
 from bayes_dp.audits.memberships import Memberships, under_coins
 from bayes_dp.audits.one_run import lower_bounds
 from bayes_dp.checks import InputError, numbers, one_number
@@ -171,11 +172,18 @@ def _log_odds(
     return float(bounds[best]), float(cuts[best]) if bounds[best] > 0 else None, len(cuts)
 
 
+def _run(counts: ErrorCounts, given: Inputs) -> Finding:
+    found = panoramia(counts, given.baseline, given.delta, confidence=given.confidence)
+    if given.guesses is None:
+        return found
+    return replace(found, invalid=joined(under_coins(given.guesses).invalid, found.invalid))
+
+
 AUDITS = (
     Audit(
         name="panoramia",
         needs=("guesses", "coins"),
-        run=lambda counts, given: panoramia(counts, given.baseline, given.delta, confidence=given.confidence),
+        run=_run,
         assumptions=(_COIN,),
         scope="whole",
     ),

@@ -349,7 +349,8 @@ def _warnings(calls: Guesses, keep: float) -> list[str]:
 
 def _run(given: Inputs, family: Literal["approx", "gaussian"]) -> Finding:
     assert given.scores is not None  # as they are needed
-    return zero_run(given.scores, given.delta, family=family, confidence=given.confidence)
+    guesses = given.scores if given.guesses is None else given.guesses
+    return zero_run(guesses, given.delta, family=family, confidence=given.confidence)
 
 
 AUDITS = (

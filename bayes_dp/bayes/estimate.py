@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal, TypeVar
 
 from bayes_dp.attacks.adversary import call_members
+from bayes_dp.attacks.scores import NumberOfGuesses
+from bayes_dp.audits.judged import judged
 from bayes_dp.bayes.compare_families import compare_families
 from bayes_dp.bayes.exact.posterior import exact
 from bayes_dp.bayes.families.base import TradeOffFamily
@@ -19,6 +21,7 @@ from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, seed_of, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.posterior import Posterior
 
 __all__ = ["Estimates", "estimate"]
@@ -27,7 +30,7 @@ Answer = TypeVar("Answer", bound=Posterior)
 
 
 def estimate(
-    counts: ErrorCounts,
+    counts: ErrorCounts | GuessTable | Guesses,
     delta: float | None = None,
     *,
     family: str | TradeOffFamily = "approx",
@@ -39,6 +42,7 @@ def estimate(
     method: Literal["exact", "mhaar", "nuts"] | None = None,
     groups: Literal["hierarchical", "aggregate"] | None = None,
     spread: Any = None,
+    choice: NumberOfGuesses | int | None = None,
     seed: int = 0,
     **settings: Any,
 ) -> Posterior:
@@ -46,7 +50,8 @@ def estimate(
 
     Parameters
     ----------
-    counts : errors of n challenge bases.
+    counts : errors of n challenge bases. Or the scores of the examples of one model, or guesses made from such: their
+        errors are counted. With propensities that are no fair coins the answer is that of `estimate_shifted`.
     delta : the known δ, in [0, 1). A family but "approx" can go without: the posterior is then of its own parameter.
     family : what the training is taken to be, by its trade-off function. "approx" is (ε, δ)-differential privacy; one
         member of "gaussian", "laplace", "pure" or a `Family` of your own holds at every δ at once. "average" weighs
@@ -65,6 +70,7 @@ def estimate(
     groups : for dependent attacks, whose `counts.group` says which belong together: "hierarchical" samples the whole
         model by NUTS, "aggregate" takes each group's sums for one base's counts, which scatter more, by MHAAR.
     spread : of the rates within groups, a number above 0 and at most 1, or its prior; by default κ ~ HalfNormal(0.1).
+    choice : of scores, how many guesses are made: a number decided before looking, or a `Split`, the default.
     seed : of all draws; the same seed gives the same posterior. The exact method has no use for it.
     settings : of the sampler: chains, draws, warmup, n_auxiliaries, auxiliaries (see `mhaar`), or chains, draws,
         warmup, target_accept (see `nuts`); and progress, whether there is a bar on standard error, by default on a
@@ -84,6 +90,14 @@ def estimate(
         "prior_strength": prior_strength,
         "strength": strength,
     }
+    if isinstance(counts, GuessTable | Guesses):
+        found = judged(counts, delta, choice)
+        if not found.fair:
+            asked = (family, prior, likelihood, method, groups, spread, settings)
+            return _under_shift(found.guesses, delta, asked, shared, seed)
+        counts = found.counts
+    elif choice is not None:
+        raise InputError("choice is for a table of scores; counts are of guesses that are made already")
     if not (isinstance(family, str) and family == "approx"):
         if isinstance(family, str) and family == "average":
             return _averaged(counts, delta, prior, likelihood, method, groups, spread, settings, shared)
@@ -119,6 +133,20 @@ def estimate(
     sampler = _sampler(method)
     _check_settings(f"method={show(method)}", settings, sampler, {"likelihood", *shared})
     return sampler(counts, delta, likelihood=law, **shared, **settings, seed=seed)
+
+
+def _under_shift(
+    guesses: Guesses, delta: float | None, asked: tuple[Any, ...], shared: Mapping[str, Any], seed: int
+) -> Posterior:
+    """That of guesses whose propensities are no fair coins, for which there is one model only."""
+    if asked != ("approx", None, "binomial", None, None, None, {}):
+        raise InputError(
+            "members differ from non-members by their propensities: family, prior, likelihood, method, groups, spread"
+            " and settings of samplers are for error counts, which do not know them"
+        )
+    if delta is None:
+        raise InputError("delta is missing: the posterior of ε is for a known δ")
+    return estimate_shifted(guesses, delta, **shared, seed=seed)
 
 
 def _averaged(
@@ -179,10 +207,15 @@ class Estimates:
             named |= {"method": "exact", "seed": 0}  # the default by another name, and a seed without use
         return self._once(named, lambda: estimate(counts, delta, **options))
 
-    def shifted(self, scores: GuessTable, made: int, delta: float, **options: Any) -> ShiftedPosterior:
-        """The posterior that `estimate_shifted` gives of so many guesses."""
-        named = {"scores": scores, "made": made, "delta": delta} | options
-        return self._once(named, lambda: estimate_shifted(call_members(scores, made), delta, **options))
+    def shifted(self, given: GuessTable | Guesses, made: int, delta: float, **options: Any) -> ShiftedPosterior:
+        """The posterior that `estimate_shifted` gives of guesses, or of so many of a table."""
+        named = {"given": given, "made": made, "delta": delta} | options
+
+        def ask() -> ShiftedPosterior:
+            guesses = given if isinstance(given, Guesses) else call_members(given, made)
+            return estimate_shifted(guesses, delta, **options)
+
+        return self._once(named, ask)
 
     def _once(self, named: Mapping[str, Any], ask: Callable[[], Answer]) -> Answer:
         question = tuple((name, *_identity(value)) for name, value in sorted(named.items()))

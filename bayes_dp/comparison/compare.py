@@ -4,8 +4,11 @@ The audits of `audits/registry.py` are methods of the table, and so is what user
 is valid for. Where a method does not apply, the table says why. Posteriors are given by their equal-tailed interval of
 probability 2·confidence − 1, so that their lower ends and the one-sided bounds are missed with the same probability.
 
-Where scores with propensities are given, the posteriors of error counts, which take members and non-members for alike,
-give way to the one of guesses under shift: of as many guesses as the counts hold, and with the shift taken off.
+Scores of the examples of one model can be given as they are. How many guesses of them all methods judge is said in
+`audits/judged.py`.
+
+Where propensities are given that are no fair coins, the posteriors of error counts, which take members and non-members
+for alike, give way to the one of guesses under shift, with the shift taken off.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bayes_dp.attacks.scores import NumberOfGuesses
 from bayes_dp.audits.base import Finding as Bound
 from bayes_dp.audits.base import Inputs, Scope
+from bayes_dp.audits.judged import Judged, judged
 from bayes_dp.audits.registry import audit, audits
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.beside import BesideGaussian
@@ -31,6 +36,7 @@ from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, check_limit, judge
 from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.posterior import Posterior
 
 __all__ = [
@@ -40,6 +46,7 @@ __all__ = [
     "MethodInputs",
     "check_scores",
     "compare",
+    "counts_and_guesses",
     "methods",
     "register",
     "shifted_of",
@@ -95,13 +102,14 @@ def methods() -> dict[str, Method]:
 
 
 def compare(
-    counts: ErrorCounts,
+    counts: ErrorCounts | GuessTable | Guesses,
     delta: float,
     confidence: float = 0.95,
     *,
     overlap: float | None = None,
     baseline: ErrorCounts | None = None,
     scores: GuessTable | None = None,
+    choice: NumberOfGuesses | int | None = None,
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     posteriors: Mapping[str, Posterior] | None = None,
@@ -115,12 +123,14 @@ def compare(
 
     Parameters
     ----------
-    counts : errors of n challenge bases; their design decides which methods apply.
+    counts : errors of n challenge bases; their design decides which methods apply. Or the scores of the examples of one
+        model, or guesses made from such: fair coins decided who is a member, unless there are propensities.
     delta, confidence : of all bounds; the confidence is above 1/2.
     overlap : for zero-run bounds: each example is a member with a probability between this and one minus this.
     baseline : for PANORAMIA: the counts of decisions made without the model, where the non-members are generated.
     scores : for zero-run bounds and the posterior under shift: the attack's scores of the examples behind the counts,
         with propensities. That posterior is of as many guesses as the counts hold, see `estimate_shifted`.
+    choice : of scores, how many guesses all methods judge: a number decided before looking, or a `Split`, the default.
     prior_epsilon, prior_strength : of the posterior, see `estimate`.
     posteriors : further rows by name: posteriors of ε at `delta` from the same counts, such as those of `estimate` with
         another likelihood, method or treatment of groups; or of guesses by `scores`, such as those of
@@ -144,17 +154,18 @@ def compare(
     >>> table.select("one-run")[0].reason
     'It is not for the design "repeated": it is for guesses on one model, each example a member by its own coin.'
     """
-    if not isinstance(counts, ErrorCounts):
-        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    counts, found_in = counts_and_guesses(counts, delta, choice, scores)
     if baseline is not None and not isinstance(baseline, ErrorCounts):
         raise InputError(f"baseline must be ErrorCounts, not {type(baseline).__name__}")
     check_scores(scores)
     inputs = MethodInputs(
-        delta=one_number("delta", delta, 0.0, 1.0, high_open=True),
+        delta=delta,
         confidence=one_number("confidence", confidence, 0.5, 1.0, low_open=True, high_open=True),
         overlap=None if overlap is None else one_number("overlap", overlap, 0.0, 0.5, low_open=True),
         baseline=baseline,
-        scores=scores,
+        scores=scores if found_in is None else found_in.table,
+        guesses=None if found_in is None else found_in.guesses,
         prior_epsilon=prior_epsilon,
         prior_strength=prior_strength,
     )
@@ -212,7 +223,7 @@ def _tested(claim: Claim, counts: ErrorCounts, inputs: MethodInputs) -> ClaimTes
         bound = audit("zero-run-compositional" if inputs.scores is None else "zero-run").on(counts, inputs)
         tested = claim.test(bound)
     else:
-        tested = claim.test(counts, confidence=inputs.confidence)
+        tested = claim.test(inputs.guessed(counts), confidence=inputs.confidence)
     limit = claim.epsilon_at(inputs.delta)
     return replace(
         tested,
@@ -220,6 +231,22 @@ def _tested(claim: Claim, counts: ErrorCounts, inputs: MethodInputs) -> ClaimTes
         delta=inputs.delta,
         epsilon=limit if math.isfinite(limit) else None,
     )
+
+
+def counts_and_guesses(
+    given: Any, delta: float, choice: NumberOfGuesses | int | None, scores: Any
+) -> tuple[ErrorCounts, Judged | None]:
+    """The counts that are given, or those of scores or guesses, with these."""
+    if isinstance(given, GuessTable | Guesses):
+        if scores is not None:
+            raise InputError("scores are for error counts; here the scores are given in their place")
+        found = judged(given, delta, choice)
+        return found.counts, found
+    if not isinstance(given, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, a GuessTable or Guesses, not {type(given).__name__}")
+    if choice is not None:
+        raise InputError("choice is for a table of scores; counts are of guesses that are made already")
+    return given, None
 
 
 def check_scores(scores: GuessTable | None) -> None:
@@ -385,7 +412,7 @@ def _posterior(strength: Any) -> Callable[[ErrorCounts, MethodInputs], Posterior
 
 def _not_alike(counts: ErrorCounts, inputs: MethodInputs) -> str:
     """Error counts do not know what the features tell, guesses with propensities do."""
-    if counts.design != "one_run" or inputs.scores is None:
+    if counts.design != "one_run" or inputs.scores is None or (inputs.scores.needed_propensity() == 0.5).all():
         return ""
     return "It takes members and non-members for alike; with propensities there is posterior-shifted in its place."
 
@@ -402,7 +429,7 @@ def _made(counts: ErrorCounts) -> int:
 def _shifted(counts: ErrorCounts, inputs: MethodInputs) -> ShiftedPosterior:
     assert inputs.scores is not None  # as they are needed
     return inputs.estimate.shifted(
-        inputs.scores,
+        inputs.scores if inputs.guesses is None else inputs.guesses,
         _made(counts),
         inputs.delta,
         prior_epsilon=inputs.prior_epsilon,

@@ -204,6 +204,39 @@ class Guesses(Immutable):
             self.table, self.order, self.made[one], self.lowest[one], "fixed", warnings=self.warnings
         )
 
+    def narrowed(self, i: int) -> Guesses:
+        """The i-th number of guesses, and that of the pilot, which has chosen it."""
+        if self.pilot is None:
+            return self.only(i)
+        i = self._row(i)
+        one, pilot = slice(i, i + 1), self.pilot.only(i)
+        return guesses_from_ranking(
+            self.table, self.order, self.made[one], self.lowest[one], "split", pilot, self.warnings
+        )
+
+    def counts(self, i: int = 0) -> ErrorCounts:
+        """The errors among the i-th number of guesses, of the design "one_run".
+
+        >>> table = bdp.GuessTable([3.0, 2.0, 1.0, 0.0], [True, True, False, False])
+        >>> bdp.attacks.guess(table, 2).counts()
+        ErrorCounts: 1 base, 1 + 1 challenges, design "one_run", 4 examples
+        """
+        rows, called = self.guessed(i)
+        member = self.table.member[rows]
+        if member.all() or not member.any():
+            kind = "members" if member.any() else "non-members"
+            raise InputError(
+                f"counts need members and non-members among the guessed examples, but all {len(rows)} are {kind}"
+            )
+        return ErrorCounts(
+            (called & ~member).sum(),
+            (~member).sum(),
+            (~called & member).sum(),
+            member.sum(),
+            design="one_run",
+            examples=self.examples,
+        )
+
     def _parts(self) -> tuple[Guesses, ...]:
         """Other guesses that are a part of these."""
         return (*filter(None, (self.pilot,)), *self.splits)

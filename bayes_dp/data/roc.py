@@ -155,7 +155,7 @@ class RocCurve:
         n0 = self.negatives
         allowed = min(n0, math.floor(fpr * n0 + 1e-9))  # as 0.29 · 100 is a little less than 29
         point = int(np.searchsorted(self.false_positives, allowed, side="right")) - 1
-        low, high = (float(end[point]) for end in self.tpr_interval)
+        low, high = (float(end) for end in _exact(self.true_positives[point], self.positives, self.confidence))
         tpr = float(self.tpr[point])
         if allowed == n0:
             return RateAt(tpr, low, high, self.confidence, -math.inf, Rate(1.0, 1.0, 1.0, self.confidence))

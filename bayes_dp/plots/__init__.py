@@ -29,6 +29,8 @@ from bayes_dp.plots.plane import tradeoff as tradeoff
 from bayes_dp.plots.planned import widths as widths
 from bayes_dp.plots.predictions import predictive as predictive
 from bayes_dp.plots.profile import epsilon_delta as epsilon_delta
+from bayes_dp.plots.scored import roc as roc
+from bayes_dp.plots.scored import scores as scores
 from bayes_dp.plots.under_way import running as running
 
 __all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value))

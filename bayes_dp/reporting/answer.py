@@ -12,6 +12,7 @@ from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.reporting.scored import about_scores, scores_in_short
 from bayes_dp.reporting.shift import shift_in_short, under_shift
 from bayes_dp.tradeoff import approx_dp
 
@@ -32,11 +33,12 @@ def answer(found: Findings, figures: Mapping[str, Figure], source: str | None) -
     """In the order in which they are read."""
     yield Section("short", "In short", tuple(_in_short(found)))
     yield Section("question", "The question", tuple(_question(found)))
+    if found.judged is not None:
+        yield Section("scores", "The scores", tuple(about_scores(found, found.judged, figures)))
     yield Section("data", "The data", tuple(_data(found, figures, source)))
     if found.shifted is not None:
-        yield Section(
-            "shift", "The guesses, with the shift taken off", tuple(under_shift(found, found.shifted, figures))
-        )
+        heading = "What the attack got out" if found.alike else "The guesses, with the shift taken off"
+        yield Section("shift", heading, tuple(under_shift(found, found.shifted, figures)))
     if (tested := found.comparison.claim) is not None:
         yield Section("claim", "The claim", tuple(_claim(tested)))
     yield Section("posterior", "The posterior of ε", tuple(_posterior(found, figures)))
@@ -53,7 +55,8 @@ def _in_short(found: Findings) -> Iterator[Piece]:
         yield Paragraph(shown(f"{tested.answer} {found.claim.answer}"), "lead")
     if found.shifted is not None:
         yield from shift_in_short(found, found.shifted)
-        yield Paragraph("What follows is of the error counts alone, which take members and non-members for alike:")
+        alike = "" if found.alike else ", which take members and non-members for alike"
+        yield Paragraph(f"What follows is of the error counts alone{alike}:")
     tone: Literal["plain", "lead"] = "lead" if found.shifted is None and found.claim is None else "plain"
     middle = (
         f"In the first case values above and below {found.posterior.median:.3g} are equally probable.{_told(found)}"
@@ -118,6 +121,8 @@ def _main_points(found: Findings) -> Iterator[str]:
         f" {_percent(_most_found(found, low, 0.01))}."
     )
     yield _without_the_model(found)
+    if found.judged is not None:
+        yield scores_in_short(found.judged, found.prob)
     lows = [v.low for v in found.variations if v.low is not None]
     highs = [v.high for v in found.variations if v.high is not None]
     if lows and highs:
@@ -139,7 +144,7 @@ def _without_the_model(found: Findings) -> str:
     needs = (
         "the runs are independent and the attack was fixed before they were counted"
         if found.counts.design == "repeated"
-        else f"each example was a member by its own {'fair coin' if found.scores is None else 'propensity'}, and attack"
+        else f"each example was a member by its own {'fair coin' if found.alike else 'propensity'}, and attack"
         " and number of guesses were fixed before"
     )
     if row.lower == 0:
@@ -188,9 +193,8 @@ def _data(found: Findings, figures: Mapping[str, Figure], source: str | None) ->
     counts = found.counts
     n, absent, present = len(counts), int(counts.negatives.sum()), int(counts.positives.sum())
     wrong, missed = int(counts.false_positives.sum()), int(counts.false_negatives.sum())
-    origin = {None: "The error counts", "-": "The error counts from standard input"}.get(
-        source, f"The error counts in {shown(source or '')}"
-    )
+    what = "The error counts" if found.judged is None else "The guesses by the scores"
+    origin = {None: what, "-": f"{what} from standard input"}.get(source, f"{what} in {shown(source or '')}")
     false = f"({_percent(wrong / absent)}, false positives)", f"({_percent(missed / present)}, false negatives)"
     if counts.design == "one_run":
         said = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from bayes_dp import plots
+from bayes_dp.audits.judged import Judged
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError
 from bayes_dp.comparison.table import ComparisonRow
@@ -54,6 +55,8 @@ def _figures(found: Findings) -> Iterator[Figure]:
         lambda ax: plots.roc_plane(found.counts, ax, post=post, prob=prob),
         5.6,
     )
+    if found.judged is not None:
+        yield from _of_scores(found.judged, prob)
     rows = [row for row in found.comparison.rows if row.kind != "refused"]
     if rows:
         yield _figure(
@@ -84,6 +87,28 @@ def _figures(found: Findings) -> Iterator[Figure]:
             lambda ax: plots.rank(post, ax),
             2.8,
         )
+
+
+def _of_scores(judged: Judged, prob: float) -> Iterator[Figure]:
+    """The ROC curve of all scores, and their distribution."""
+    table, share = judged.table, f"{100 * prob:g}%"
+    curve = table.roc(prob)
+    found = ", ".join(f"{100 * curve.tpr_at(fpr).value:.3g}% at {100 * fpr:g}%" for fpr in (0.001, 0.01, 0.1))
+    yield _figure(
+        "roc",
+        "The share of the members that the attack finds, by the share of the non-members that it accuses. The band is"
+        f" the exact {share} interval at each threshold by itself, and the dotted line is guessing.",
+        f"The ROC curve with logarithmic axes: of the members the attack finds {found} of the non-members accused.",
+        lambda ax: plots.roc(table, ax, prob),
+        4.2,
+    )
+    yield _figure(
+        "score_distribution",
+        "How the scores of members and of non-members are distributed. The further apart, the more is given away.",
+        f"Histograms of the scores of {curve.positives} members and of {curve.negatives} non-members.",
+        lambda ax: plots.scores(table, ax),
+        2.8,
+    )
 
 
 def _leak(post: ShiftedPosterior, prob: float) -> Figure:

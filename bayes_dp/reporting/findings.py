@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayes_dp.attacks.scores import NumberOfGuesses
+from bayes_dp.audits.judged import Judged
 from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
 from bayes_dp.claims.claim import Claim, check_claim
 from bayes_dp.claims.result import ClaimTest
-from bayes_dp.comparison.compare import MethodInputs, check_scores, shifted_of, tabulate
+from bayes_dp.comparison.compare import MethodInputs, check_scores, counts_and_guesses, shifted_of, tabulate
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.reporting.sensitivity import Variation, variations
 from bayes_dp.results.posterior import Posterior
 
@@ -46,15 +49,23 @@ class Findings:
     claim: ClaimTest | None = None  # what the posterior says of it; what the counts say is in the comparison
     scores: GuessTable | None = None  # of the examples behind the counts, with propensities
     shifted: ShiftedPosterior | None = None  # of guesses by these scores, where it applies
+    judged: Judged | None = None  # the guesses that were judged, where scores were given in the place of counts
+    choice: NumberOfGuesses | int | None = None  # of their number, as it was given
+    given: ErrorCounts | GuessTable | Guesses | None = None  # in the place of counts
 
     @property
     def interval(self) -> tuple[float, float]:
         return self.posterior.interval(self.prob)
 
     @property
+    def alike(self) -> bool:
+        """Whether no features are known to tell members from non-members."""
+        return self.scores is None or bool((self.scores.needed_propensity() == 0.5).all())
+
+    @property
     def quoted(self) -> ComparisonRow | None:
         """The lower bound that fits the design, for all bases; None where no method is valid for it."""
-        name = _QUOTED.get(self.counts.design) if self.scores is None else "zero-run"
+        name = _QUOTED.get(self.counts.design) if self.alike else "zero-run"
         rows = self.comparison.select(name, "all") if name else ()
         return rows[0] if rows and rows[0].valid else None
 
@@ -80,7 +91,7 @@ class Findings:
 
 
 def find(
-    counts: ErrorCounts,
+    given: ErrorCounts | GuessTable | Guesses,
     delta: float,
     prob: float,
     seed: int,
@@ -89,8 +100,13 @@ def find(
     control: Control = None,
     scores: GuessTable | None = None,
     claim: Claim | None = None,
+    choice: NumberOfGuesses | int | None = None,
 ) -> Findings:
     """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    counts, judged = counts_and_guesses(given, delta, choice, scores)
+    if judged is not None:
+        scores = judged.table
     check_limit(limit, control, counts)
     check_claim(claim)
     if scores is not None and counts.design != "one_run":
@@ -98,7 +114,6 @@ def find(
     check_scores(scores)
     prob = interval_probability(prob)
     seed = seed_of(seed)
-    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     estimates = Estimates()
     post = estimates(counts, delta, seed=seed, **options)
     checked, unchecked = None, ""
@@ -109,7 +124,8 @@ def find(
     priors = {key: options[key] for key in ("prior_epsilon", "prior_strength")}
     plain = post.question.likelihood.closed_form and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
-    inputs = MethodInputs(delta, (1 + prob) / 2, scores=scores, estimate=estimates, **priors)
+    guesses = None if judged is None else judged.guesses
+    inputs = MethodInputs(delta, (1 + prob) / 2, scores=scores, guesses=guesses, estimate=estimates, **priors)
     comparison = tabulate(counts, inputs, posteriors=others, claim=claim)
     verdict = None
     if limit is not None:
@@ -132,4 +148,7 @@ def find(
         stated=claim,
         scores=scores,
         shifted=shifted_of(counts, inputs),
+        judged=judged,
+        choice=choice,
+        given=given,
     )

@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from bayes_dp.attacks.scores import Fixed, Split
 from bayes_dp.bayes.priors import describe
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.reporting.document import Code, shown
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.tradeoff import ApproxDP
@@ -33,8 +35,9 @@ def repetition(found: Findings, title: str | None, source: str | None) -> dict[s
     options = {k: _text(k, v) for k, v in found.options.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
     common = {"prob": found.prob, **options, "seed": found.seed, "title": title}
     codes = {"python": Code("python", "The same in Python:", _python(found, common, source))}
-    files = isinstance(found.control, ErrorCounts) or found.scores is not None
-    named = isinstance(found.options["likelihood"], str) and not files and _claim_words(found) is not None
+    files = isinstance(found.control, ErrorCounts) or (found.scores is not None and found.judged is None)
+    told = _claim_words(found) is not None and _choice_words(found) is not None
+    named = isinstance(found.options["likelihood"], str) and not files and told
     if source is not None and named and options.keys() <= _DEFAULTS.keys():
         codes = {"command": Code("command", "On the command line:", _command(found, common, source))} | codes
     return codes
@@ -48,9 +51,11 @@ def _text(name: str, value: Any) -> Any:
 
 
 def _command(found: Findings, options: Mapping[str, Any], source: str) -> str:
-    words = ["bayes-dp", "report", source, "--delta", repr(found.delta), "--design", found.counts.design]
-    if found.counts.examples is not None:
-        words += ["--examples", str(found.counts.examples)]
+    words = ["bayes-dp", "report", source, "--delta", repr(found.delta)]
+    if found.judged is None:
+        words += ["--design", found.counts.design]
+        words += ["--examples", str(found.counts.examples)] if found.counts.examples is not None else []
+    words += _choice_words(found) or []
     for name, value in options.items():
         if value is not None:
             words += [f"--{name.replace('_', '-')}", value if isinstance(value, str) else repr(value)]
@@ -58,6 +63,20 @@ def _command(found: Findings, options: Mapping[str, Any], source: str) -> str:
         words += ["--fail-above", repr(found.verdict.epsilon)] + ["--no-control"] * (found.control is False)
     words += _claim_words(found) or []
     return shown(shlex.join([*words, "-o", "report.html"]))
+
+
+def _choice_words(found: Findings) -> list[str] | None:
+    """The options of the choice of the number of guesses; None where there are none for it."""
+    choice = found.choice
+    if choice is None:
+        return None if isinstance(found.given, Guesses) else []
+    if isinstance(choice, Split):
+        if choice.fraction != Split().fraction or choice.seed != found.seed:
+            return None
+        numbers = [] if choice.numbers is None else ["--guesses", ",".join(map(str, choice.numbers))]
+        return [*numbers, "--choice", "split"]
+    number = choice.n if isinstance(choice, Fixed) else choice
+    return ["--guesses", str(number)] if isinstance(number, int) else None
 
 
 def _claim_words(found: Findings) -> list[str] | None:
@@ -74,7 +93,16 @@ def _claim_words(found: Findings) -> list[str] | None:
 
 def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> str:
     counts = found.counts
-    if source in (None, "-"):
+    what = "counts"
+    if isinstance(found.given, Guesses):
+        what = "guesses"
+        read = f"guesses = ...  # the bdp.Guesses whose digest() is {found.given.digest()!r}"
+    elif found.judged is not None:
+        what = "scores"
+        read = f"scores = ...  # the bdp.GuessTable of {len(found.judged.table)} examples"
+        if source not in (None, "-"):
+            read = f"scores = bdp.GuessTable.read({source!r})"
+    elif source in (None, "-"):
         read = f"counts = ...  # the bdp.ErrorCounts of design {counts.design!r} whose digest() is {counts.digest()!r}"
     else:
         examples = "" if counts.examples is None else f", examples={counts.examples}"
@@ -89,8 +117,11 @@ def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> 
     if isinstance(found.control, ErrorCounts):
         given += ", control=control"
         more += [f"control = ...  # the bdp.ErrorCounts whose digest() is {found.control.digest()!r}"]
-    if found.scores is not None:
+    if found.judged is not None and found.choice is not None:
+        prefix = "" if isinstance(found.choice, int) else "bdp.attacks."
+        given += f", choice={prefix}{found.choice!r}"
+    elif found.judged is None and found.scores is not None:
         given += ", scores=scores"
         more += [f"scores = ...  # the bdp.GuessTable whose digest() is {found.scores.digest()!r}"]
-    lines = ["import bayes_dp as bdp", read, *more, f"bdp.report(counts, {found.delta!r}{given}).save('report.html')"]
+    lines = ["import bayes_dp as bdp", read, *more, f"bdp.report({what}, {found.delta!r}{given}).save('report.html')"]
     return "\n".join(map(shown, lines))

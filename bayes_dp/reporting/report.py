@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from bayes_dp import __version__
+from bayes_dp.attacks.scores import NumberOfGuesses
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, show
@@ -19,6 +20,7 @@ from bayes_dp.comparison.verdict import Control
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.json_text import finite, json_of
 from bayes_dp.reporting.answer import answer
 from bayes_dp.reporting.document import Document, Items, Paragraph, shown
@@ -28,6 +30,7 @@ from bayes_dp.reporting.findings import Findings, find
 from bayes_dp.reporting.html import page
 from bayes_dp.reporting.markdown import markdown
 from bayes_dp.reporting.repetition import repetition
+from bayes_dp.reporting.scored import scores_to_dict
 from bayes_dp.results.base import Result
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.text import Line, Part, Sentences
@@ -87,9 +90,10 @@ class Report(Result):
         """The numbers in full precision and the sentences about them, fit for JSON (what is not finite is None)."""
         said = [piece.text if isinstance(piece, Paragraph) else list(piece.entries) for piece in self._in_short]
         head = {"title": shown(self.title), "source": None if self.source is None else shown(self.source)}
-        return finite(
-            {"format": self.format} | head | {"version": __version__, "in_short": said} | self.findings.to_dict()
-        )
+        own = {"format": self.format} | head | {"version": __version__, "in_short": said}
+        judged = self.findings.judged
+        scores = {} if judged is None else {"scores": scores_to_dict(judged, self.findings.prob)}
+        return finite(own | self.findings.to_dict() | scores)
 
     @property
     def _in_short(self) -> list[Paragraph | Items]:
@@ -125,7 +129,7 @@ class Report(Result):
 
 
 def report(
-    counts: ErrorCounts,
+    counts: ErrorCounts | GuessTable | Guesses,
     delta: float,
     *,
     prob: float = 0.9,
@@ -141,6 +145,7 @@ def report(
     control: Control = None,
     scores: GuessTable | None = None,
     claim: Claim | None = None,
+    choice: NumberOfGuesses | int | None = None,
     **settings: Any,
 ) -> Report:
     """Analyse the counts and tell of it: posterior, other methods, check of the model, other priors and strengths.
@@ -157,13 +162,14 @@ def report(
     scores : for guesses on one model, the attack's scores of the examples behind the counts, with propensities: the
         report then tells first what the guesses show with the shift taken off, see `estimate_shifted`.
     claim : what is said of the training; the report then answers first whether that is refuted, see `Claim.test`.
+    choice : where `counts` are scores, how many guesses are made, as for `compare`. The report then has the ROC curve
+        and the distribution of the scores, the AUC and the TPR at low FPRs, how the number of guesses was chosen, and
+        whether the number of members fits fair coins.
 
     >>> page = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, title="Our model")
     >>> page.title, len(page.html) > 10_000  # a whole page, in the browser or by `page.save("report.html")`
     ('Our model', True)
     """
-    if not isinstance(counts, ErrorCounts):
-        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     for name, value in (("title", title), ("source", source)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be text, not {show(value)}")
@@ -175,7 +181,7 @@ def report(
         "method": method,
         **settings,
     }
-    found = find(counts, delta, prob, seed, options, limit, control, scores, claim)
+    found = find(counts, delta, prob, seed, options, limit, control, scores, claim, choice)
     return Report(found, title or _title(source), source)
 
 

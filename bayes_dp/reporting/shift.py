@@ -9,6 +9,7 @@ from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, shown
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.support.arrays import Bools
 
 __all__ = ["shift_in_short", "under_shift"]
 
@@ -22,8 +23,9 @@ def shift_in_short(found: Findings, post: ShiftedPosterior) -> Iterator[Piece]:
     first = (
         "Under propensities that should not be taken as they stand (see the warning)" if doubts else "By these guesses"
     )
+    taken_off = "" if found.alike else ", with what the features tell taken off,"
     yield Paragraph(
-        f"{first}, what this attack got out of the model, with what the features tell taken off, is"
+        f"{first}, what this attack got out of the model{taken_off} is"
         f" {_leaks(found, post)} with {share} probability, at δ = {found.delta:g}. What any attack might get out, ε, is"
         f" believed to be between {low} and {high}. {_bound(found, post)}",
         "lead",
@@ -34,6 +36,19 @@ def shift_in_short(found: Findings, post: ShiftedPosterior) -> Iterator[Piece]:
 
 def under_shift(found: Findings, post: ShiftedPosterior, figures: Mapping[str, Figure]) -> Iterator[Piece]:
     right = post.question.right
+    if found.alike:
+        yield Paragraph(
+            f"By fair coins a guess is right in half of all cases, if nothing leaked. {len(right)} guesses were made,"
+            f" and {right.sum()} are right. e is what was got out of the model by them: at e = 0 nothing leaked, and a"
+            " guess is right with the chance e^e/(1 + e^e). ε is what any attack might get out. Unlike the posterior of"
+            " the error counts, this one knows that the guesses were made on one model, by which all got the same e."
+        )
+    else:
+        yield from _of_features(right)
+    yield from _table(found, post, figures)
+
+
+def _of_features(right: Bools) -> Iterator[Piece]:
     yield Paragraph(
         "Members and non-members differ in their features, so that a guess may be right though nothing leaked. For each"
         " example it is known how likely it is to be a member by its features alone, its propensity. A guess counts"
@@ -44,6 +59,9 @@ def under_shift(found: Findings, post: ShiftedPosterior, figures: Mapping[str, F
         f" {right.sum()} are right. e is what was got out of the model by them: at e = 0 nothing leaked, and a guess of"
         " an example with propensity 1/2 is right with the chance e^e/(1 + e^e). ε is what any attack might get out."
     )
+
+
+def _table(found: Findings, post: ShiftedPosterior, figures: Mapping[str, Figure]) -> Iterator[Piece]:
     if "leak" in figures:
         yield figures["leak"]
     share = f"{100 * found.prob:g}%"

@@ -178,6 +178,20 @@ def at_risk() -> None:
     plots.at_risk(leaking())
 
 
+def roc() -> None:
+    plots.roc(_scores())
+
+
+def scores() -> None:
+    plots.scores(_scores())
+
+
+def _scores() -> bdp.GuessTable:
+    rng = np.random.default_rng(1)
+    member = rng.random(2000) < 0.5
+    return bdp.GuessTable(rng.normal(size=2000) + member, member)
+
+
 def widths() -> None:
     counts = bdp.ErrorCounts([12, 8, 20, 15], 100, [55, 70, 41, 60], 100)
     plots.widths(bdp.plan(counts, DELTA, width=1.0, seed=1))
@@ -188,7 +202,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
         family_profile, families, family_prior, records, predictive, error_curves, trace, rank, autocorrelation, ess,
-        sbc_ranks, propensities, leakage, at_risk, widths, curves, levels, running, bases,
+        sbc_ranks, propensities, leakage, at_risk, roc, scores, widths, curves, levels, running, bases,
     )
 }  # fmt: skip
 

@@ -323,7 +323,7 @@ call("bayes_dp.data.roc.RocCurve.tpr_at", SCORES.roc().tpr_at, {"fpr": 0.1}, fpr
 # Attacks and audits ---------------------------------------------------------------------------------------------------
 
 CURVE = attacks.measure_fast(LOSSES, [0.1, 0.5])
-for _name in ("guessed", "only"):
+for _name in ("guessed", "only", "narrowed", "counts"):
     call(
         f"bayes_dp.Guesses.{_name}",
         getattr(attacks.guess(SCORES, attacks.Bonferroni([5, 10])), _name),

@@ -792,6 +792,13 @@ LIKELIHOOD = besides(one_of("binomial"), bad=("normal",))
 METHOD = one_of("exact", optional=True)
 BAYES = {"prior_epsilon": PRIOR, "prior_strength": PRIOR_STRENGTH}
 COUNTED = thing(COUNTS, wrong=(GUESSES, SCORES, (3, 20, 4, 20)))
+EVIDENCE = besides(COUNTED, SCORES, names=("guesses",))
+OF_COUNTS = Values((None,), (10, attacks.Fixed(10), attacks.Split(), True, THING), ("choice",))
+ONE_NUMBER = Values(
+    (None, 10, np.int64(10), attacks.Fixed(10), attacks.Split(), attacks.Split([20, 40])),
+    (0, 2.5, math.nan, "all", True, [10], THING, 61, attacks.Bonferroni(), attacks.MultiSplit(), attacks.Uncorrected()),
+    ("n must", "numbers"),
+)
 BOUNDED = besides(CONFIDENCE, bad=(np.nextafter(0, 1), np.nextafter(1, 0)))  # of an interval, with bounds beside it
 ESTIMATE = {
     "counts": COUNTED,
@@ -805,7 +812,8 @@ call(
     "bayes_dp.estimate",
     bdp.estimate,
     {"counts": COUNTS, "delta": 1e-2},
-    **ESTIMATE,
+    **ESTIMATE | {"counts": EVIDENCE},
+    choice=OF_COUNTS,
     groups=Values((None,), ("aggregate", "group", "", 3, True, ["hierarchical"], THING, math.nan)),
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
     seed=SEED,
@@ -813,11 +821,12 @@ call(
     family=besides(one_of("approx", "gaussian", "laplace", "pure", "average"), LOGISTIC, bad=(bdp.Family, GAUSSIAN)),
     prior=Values((None,), ("HalfNormal(1)", 3, True, THING)),
 )
+call("bayes_dp.estimate of scores", bdp.estimate, {"counts": SCORES, "delta": 1e-2, "choice": 20}, choice=ONE_NUMBER)
 call(
     "bayes_dp.estimate of a family",
     bdp.estimate,
     {"counts": COUNTS, "delta": 1e-2, "family": "gaussian"},
-    **ESTIMATE | {"delta": besides(DELTA, None, bad=(0, 0.0))},
+    **ESTIMATE | {"counts": EVIDENCE, "delta": besides(DELTA, None, bad=(0, 0.0))},
     prior=Values(PRIOR.good, PRIOR.bad, ("mu",)),
     groups=Values((None,), ("aggregate", "", 3, True, THING)),
     spread=Values((None,), (0.5, "HalfNormal(1)", True, THING)),
@@ -960,7 +969,8 @@ for _method, _first in (("nuts", "draws_of"), ("mhaar", "_run")):
         bdp.estimate,
         _base,
         until=f"bayes_dp.bayes.{_method}.posterior:{_first}",
-        **{n: v for n, v in ESTIMATE.items() if n not in ("method", "prior_strength")} | {"strength": LAYER},
+        **{n: v for n, v in ESTIMATE.items() if n not in ("method", "prior_strength")}
+        | {"counts": EVIDENCE, "strength": LAYER},
         **SAMPLER | _sampler,
     )
 call(
@@ -976,7 +986,8 @@ call(
     "bayes_dp.compare",
     bdp.compare,
     {"counts": COUNTS, "delta": 1e-2, "names": ["katz"]},
-    counts=COUNTED,
+    counts=EVIDENCE,
+    choice=OF_COUNTS,
     delta=DELTA,
     confidence=number(0.5, 1, "()", 0.9),
     overlap=besides(OVERLAP, None),
@@ -991,6 +1002,12 @@ call(
     names=Values(
         ("katz", ["katz", "accuracy"], ()), ("magic", ["magic"], 3, True, [3], THING, math.nan, [["katz"]]), ("method",)
     ),
+)
+call(
+    "bayes_dp.compare of scores",
+    bdp.compare,
+    {"counts": SCORES, "delta": 1e-2, "choice": 20, "names": ["katz"]},
+    choice=ONE_NUMBER,
 )
 call(
     "bayes_dp.gate",
@@ -1178,7 +1195,8 @@ call(
     bdp.report,
     {"counts": COUNTS, "delta": 1e-2},
     until="bayes_dp.bayes.exact.posterior:_likelihood",
-    counts=COUNTED,
+    counts=EVIDENCE,
+    choice=OF_COUNTS,
     delta=DELTA,
     prob=BOUNDED,
     limit=besides(number(0, math.inf, "[)", 2.0), None),
@@ -1331,6 +1349,18 @@ call(
     parameter=PARAMETER,
     prob=PROB,
 )
+for _name in ("roc", "scores"):
+    _more = {"confidence": CONFIDENCE} if _name == "roc" else {"bins": whole(2)}
+    call(
+        f"bayes_dp.plots.{_name}",
+        getattr(plots, _name),
+        {"table": SCORES},
+        table=besides(
+            thing(SCORES, wrong=(GUESSES, COUNTS)), bad=(bdp.GuessTable([1.0, 2.0], [1, 1]),), names=("all",)
+        ),
+        ax=AXES,
+        **_more,
+    )
 call(
     "bayes_dp.plots.propensities",
     plots.propensities,

@@ -23,6 +23,7 @@ COUNTS = bdp.datasets.strong_attacks()
 LOSSES = bdp.LossTable(RNG.gamma(1, 1, (4, 30)), RNG.gamma(0.5, 0.5, (4, 30)))
 CHANCE = RNG.beta(2, 2, 300)
 LEAKAGE = bdp.leakage.scores(np.random.default_rng(1).normal(size=(300, 2)))
+SCORES = bdp.GuessTable(RNG.normal(size=300) + (CHANCE > 0.5), CHANCE > 0.5)
 
 # name -> a call with the fixtures `exact` and `sampled`, and what else is given
 CALLS = {
@@ -54,6 +55,8 @@ CALLS = {
     "at_risk": lambda exact, sampled, ax: plots.at_risk(LEAKAGE, ax),
     "running": lambda exact, sampled, ax: plots.running(audit(), ax, posteriors={40: exact, 50: exact}),
     "bases": lambda exact, sampled, ax: plots.bases(COUNTS, bdp.audits.combine(COUNTS, 1e-3), ax),
+    "roc": lambda exact, sampled, ax: plots.roc(SCORES, ax),
+    "scores": lambda exact, sampled, ax: plots.scores(SCORES, ax),
     "widths": lambda exact, sampled, ax: plots.widths(made(1.8), ax),
 }
 

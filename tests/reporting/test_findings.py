@@ -15,6 +15,7 @@ from bayes_dp.bayes.exact.posterior import ExactPosterior
 from bayes_dp.bayes.priors import describe, parse
 from bayes_dp.checks import InputError
 from bayes_dp.reporting.document import Figure, Items, Paragraph, ReportTable
+from bayes_dp.reporting.repetition import repetition
 from bayes_dp.reporting.sensitivity import reweighted, weighted_quantiles
 from bayes_dp.tradeoff import approx_dp
 
@@ -359,3 +360,98 @@ def test_without_a_finite_gaussian_epsilon_there_is_no_row_of_it():
     report = bdp.report(bdp.ErrorCounts(10, 100, 20, 100), 0.0)
     assert "no finite ε would hold" in lead(report)
     assert "ε, if Gaussian" not in {row[0] for row in tables(report)["parameters"].rows}
+
+
+# Scores in the place of counts ---------------------------------------------------------------------------------------
+
+
+def scored(m=500, share=0.5, seed=1):
+    rng = np.random.default_rng(seed)
+    member = rng.random(m) < share
+    return bdp.GuessTable(1.5 * member + rng.normal(size=m), member)
+
+
+@pytest.fixture(scope="module")
+def of_scores():
+    return bdp.report(scored(), 1e-3, claim=bdp.Claim(0.2, 1e-3), source="scores.csv")
+
+
+def test_a_report_of_scores(of_scores):
+    table, found = scored(), of_scores.findings
+    assert found.comparison == bdp.compare(table, 1e-3, claim=bdp.Claim(0.2, 1e-3))
+    assert found.posterior.interval() == bdp.estimate(table, 1e-3).interval()
+    assert found.quoted.method == "one-run"
+    assert "by its own fair coin" in points(of_scores)
+    said = [p.text for p in of_scores.document.sections[0].pieces if isinstance(p, Paragraph) and p.tone == "lead"]
+    assert said[0].startswith("The claim ((ε, δ)-DP with ε = 0.2 at δ = 0.001) is")
+    low, high = bdp.compare(table, 1e-3, names=["posterior-shifted"]).rows[0].lower, found.shifted.interval()[1]
+    assert f"what this attack got out of the model is e between {low:.3g}" in said[1]
+    assert f"{high:.3g}" in said[1]
+    assert "features" not in said[1]
+    curve = table.roc(0.9)
+    rows = tables(of_scores)["rates_of_scores"].rows
+    for row, fpr in zip(rows[1:], (0.001, 0.01, 0.1), strict=True):
+        at = curve.tpr_at(fpr)
+        assert row[1] == f"{100 * at.value:.3g}% ({100 * at.low:.3g}% to {100 * at.high:.3g}%)"
+    assert rows[0][1].startswith(f"{curve.area():.3g} (")
+    assert "is more" in rows[1][2]  # 0.1% of 250 non-members is less than one
+    assert "is more" not in rows[2][2]
+    tried = tables(of_scores)["pilot"].rows
+    assert [row[0].split(" ")[0] for row in tried] == [str(one.made) for one in found.judged.tried]
+    assert sum("taken" in row[0] for row in tried) == 1
+    assert "members are as many as a fair coin may give" in of_scores.markdown
+    figures = [p.name for s in of_scores.document.sections for p in s.pieces if isinstance(p, Figure)]
+    assert {"roc", "score_distribution", "leak", "rates", "forest"} <= set(figures)
+    assert "<svg" in of_scores.html
+    data = of_scores.to_dict()["scores"]
+    assert (data["examples"], data["members"]) == (500, int(table.member.sum()))
+    assert data["tpr_at_fpr"]["0.01"]["value"] == curve.tpr_at(0.01).value
+    assert "GuessTable.read('scores.csv')" in of_scores.markdown
+    assert "bayes-dp report scores.csv --delta 0.001 --prob 0.9" in of_scores.markdown
+
+
+def test_memberships_that_were_no_fair_coins_are_said_to_be_none():
+    report = bdp.report(scored(share=0.2), 1e-3, choice=40)
+    text = report.markdown
+    assert "The memberships contradict fair coins" in text
+    assert "Without fair coins there is the zero-run audit" in text
+    assert "No lower bound in this report is valid" in text
+    assert report.findings.quoted is None
+    assert "How many guesses are made was decided before looking: 40." in text
+    assert "pilot" not in tables(report)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "choice", "words", "lines"),
+    [
+        (scored(), 40, "--guesses 40", "choice=40)"),
+        (
+            scored(),
+            bdp.attacks.Split([40, 80]),
+            "--guesses 40,80 --choice split",
+            "choice=bdp.attacks.Split(numbers=(40",
+        ),
+        (
+            scored(),
+            bdp.attacks.Split([40], seed=3),
+            None,
+            "choice=bdp.attacks.Split(numbers=(40,), fraction=0.5, seed=3",
+        ),
+        (bdp.attacks.guess(scored(), 40), None, None, "bdp.report(guesses, 0.001"),
+    ],
+)
+def test_how_a_report_of_scores_is_repeated(evidence, choice, words, lines):
+    found = bdp.report(evidence, 1e-3, choice=choice, source="s.csv").findings
+    codes = repetition(found, None, "s.csv")
+    assert lines in codes["python"].text
+    assert ("command" in codes) == (words is not None)
+    assert words is None or words in codes["command"].text
+
+
+def test_scores_with_propensities():
+    report = bdp.report(of_one_model(), 1e-3, choice=100)
+    assert report.findings.quoted.method == "zero-run"
+    assert "with what the features tell taken off, is e between" in lead(report)
+    assert "members are as many as its propensity may give" in report.markdown
+    low, high = bdp.estimate(of_one_model(), 1e-3, choice=100).interval(parameter="e")
+    assert f"e between {low:.3g} and {high:.3g}" in lead(report)

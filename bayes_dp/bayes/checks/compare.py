@@ -124,6 +124,8 @@ def compare_likelihoods(
     >>> found.checks["binomial"].doubtful
     False
     """
+    if not isinstance(counts, ErrorCounts):
+        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     laws, size, seed = _by_name(likelihoods), whole_number("size", size, 2), seed_of(seed)
     general = {name: settings.pop(name) for name in list(settings) if name in _GENERAL}
     posteriors = {}

@@ -1,0 +1,88 @@
+"""The scores of members and non-members of one model: their ROC curve, and how they are distributed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
+from bayes_dp.checks import InputError, whole_number
+from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["roc", "scores"]
+
+_POINTS = 300  # of a curve that are drawn
+_EDGE = 0.002  # the share of the scores beyond each end of the axis; they are drawn at the end
+
+
+def roc(table: GuessTable, ax: Axes | None = None, confidence: float = 0.95) -> Axes:
+    """The ROC curve with logarithmic axes: the share of the members that are found by that of non-members accused.
+
+    The band has the exact intervals of the true positive rate at each threshold by itself, of this confidence, for
+    thresholds that were fixed beforehand (Clopper and Pearson). The dotted line is guessing. With n0 non-members the
+    curve begins at a false positive rate of 1/n0; what is found without any false accusation is the line to the left.
+
+    >>> rng = np.random.default_rng(0)
+    >>> member = rng.random(500) < 0.5
+    >>> ax = bdp.plots.roc(bdp.GuessTable(member + rng.normal(size=500), member))
+    >>> ax.get_xscale(), ax.get_ylabel()
+    ('log', 'true positive rate')
+    """
+    curve = _checked(table).roc(confidence)
+    ax = axes_of(ax, height=3.2)
+    n0, n1 = curve.negatives, curve.positives
+    steps = np.unique(np.rint(np.geomspace(1, n0, _POINTS)).astype(np.int64))
+    point = np.searchsorted(curve.false_positives, np.append(0, steps), side="right") - 1
+    found = curve.true_positives[point]
+    tail = (1 - confidence) / 2
+    low, high = clopper_pearson_lower(found, n1, tail), clopper_pearson_upper(found, n1, tail)
+    x = np.append(0.5, steps) / n0  # a half in the place of no accusation, which has no logarithm
+    ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0, step="post", label=f"{100 * confidence:g}% each")
+    ax.plot(x, found / n1, color=BLUE, drawstyle="steps-post", label="attack")
+    ax.plot([x[0], 1], [x[0], 1], color="black", linewidth=1.0, linestyle=":", label="guessing")
+    ax.set(xscale="log", yscale="log", xlim=(x[0], 1), ylim=(min(0.5 / n1, x[0]), 1.2))
+    dressed(ax, "false positive rate", "true positive rate")
+    explained(ax, "lower right")
+    return ax
+
+
+def scores(table: GuessTable, ax: Axes | None = None, bins: int = 40) -> Axes:
+    """How the scores of members and of non-members are distributed: the share of either kind in each bin.
+
+    The axis leaves out 0.2% of the scores on each side, infinite ones among them; they are in the outermost bins.
+
+    >>> rng = np.random.default_rng(0)
+    >>> member = rng.random(500) < 0.5
+    >>> ax = bdp.plots.scores(bdp.GuessTable(member + rng.normal(size=500), member))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('score', 'share of examples')
+    """
+    _checked(table).roc()
+    bins = whole_number("bins", bins, 2)
+    ax = axes_of(ax)
+    finite = table.score[np.isfinite(table.score)]
+    low, high = np.quantile(finite, [_EDGE, 1 - _EDGE]) if finite.size else (-1.0, 1.0)
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    inside = np.clip(table.score, low, high)
+    edges = np.linspace(low, high, bins + 1)
+    for who, colour, words in ((~table.member, ORANGE, "non-members"), (table.member, BLUE, "members")):
+        count = np.histogram(inside[who], bins=edges)[0]
+        ax.stairs(count / who.sum(), edges, color=colour, fill=True, alpha=0.25)
+        ax.stairs(count / who.sum(), edges, color=colour, label=f"{words}, {who.sum()}")
+    ax.set_xlim(low, high)
+    ax.set_ylim(0, 1.35 * ax.get_ylim()[1])
+    dressed(ax, "score", "share of examples")
+    explained(ax)
+    return ax
+
+
+def _checked(table: GuessTable) -> GuessTable:
+    if not isinstance(table, GuessTable):
+        raise InputError(f"table must be a GuessTable, not {type(table).__name__}")
+    return table

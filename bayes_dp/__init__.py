@@ -25,6 +25,7 @@ _HOMES = {
     "ConvergenceWarning": "bayes.convergence",
     "GuessTable": "data.guess_table",
     "Guesses": "data.guesses",
+    "read_scores": "data.other_tools",
     "LossTable": "data.loss_table",
     "ScoreMatrix": "attacks.score_matrix",
     "LowerBound": "results.bound",
@@ -121,6 +122,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.data.loss_table import LossTable as LossTable
     from bayes_dp.planning.claims import ClaimPlan as ClaimPlan
     from bayes_dp.planning.claims import plan_claim as plan_claim
+    from bayes_dp.data.other_tools import read_scores as read_scores
     from bayes_dp.planning.plan import plan as plan
     from bayes_dp.planning.result import Plan as Plan
     from bayes_dp.planning.simulated import Experiment as Experiment

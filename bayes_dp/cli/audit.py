@@ -24,11 +24,14 @@ from bayes_dp.cli.options import (
     FailAbove,
     How,
     HowCounted,
+    HowMembers,
+    NonMembers,
     Numbers,
     Scores,
     Seed,
     Side,
     Sides,
+    Which,
     argument,
     chosen,
     flag,
@@ -37,7 +40,7 @@ from bayes_dp.cli.options import (
     text,
     whole,
 )
-from bayes_dp.cli.program import app, read_counts
+from bayes_dp.cli.program import app, read_counts, read_table
 
 if TYPE_CHECKING:
     from bayes_dp.claims.claim import Claim
@@ -195,6 +198,9 @@ def one_run(
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
+    members: HowMembers = None,
+    non_members: NonMembers = None,
+    which: Which = None,
     choice: How = None,
     sides: Side = Sides.both,
     method: OfOneRun = OneRunMethod.best,
@@ -211,7 +217,8 @@ def one_run(
         return bound(made, delta, confidence=level, method=method.value)
 
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    given = file, guesses, choice, sides, seed, confidence
+    tables = parts(read_table(file, members, non_members, which))
+    given = tables, guesses, choice, sides, seed, confidence
     code = report(_audited(*given, run), as_json, fail_above, confidence)
     return worst(code, tell(_claimed(claim, *given), as_json))
 
@@ -229,6 +236,9 @@ def f_dp(
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
+    members: HowMembers = None,
+    non_members: NonMembers = None,
+    which: Which = None,
     choice: How = None,
     sides: Side = Sides.both,
     tau: Tau = 0.0,
@@ -245,7 +255,8 @@ def f_dp(
         return bound(made, delta=delta, family=family.value, tau=tau, confidence=level)
 
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    given = file, guesses, choice, sides, seed, confidence
+    tables = parts(read_table(file, members, non_members, which))
+    given = tables, guesses, choice, sides, seed, confidence
     code = report(_audited(*given, run), as_json, fail_above, confidence)
     return worst(code, tell(_claimed(claim, *given), as_json))
 
@@ -260,17 +271,22 @@ def panoramia(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
+    members: HowMembers = None,
     gamma: Gamma = 0.0,
     threshold: Thresholds = None,
 ) -> int:
     """PANORAMIA's measurement: an estimate of ε from members and generated non-members, which is not a bound."""
     from bayes_dp.audits.panoramia import panoramia as measure
     from bayes_dp.checks import InputError
-    from bayes_dp.data.guess_table import GuessTable
 
     if baseline is not None and fail_above is not None:
         raise InputError("--fail-above is for bounds, and with --baseline the result is an estimate")
-    tables = [parts(GuessTable.read(name)) for name in (file, baseline) if name is not None]
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
+    if baseline is not None and claim is not None:
+        raise InputError("a claim is tested by bounds, and with --baseline the result is an estimate")
+    tables = [parts(read_table(name, members)) for name in (file, baseline) if name is not None]
     if len(tables) == 2 and tables[0].keys() != tables[1].keys():
         raise InputError(f"{baseline} must have the bases of {file}")
     level = share(confidence, len(tables[0]))
@@ -285,7 +301,9 @@ def panoramia(
             thresholds=threshold or None,
         ),
     )
-    return report(found, as_json, fail_above, confidence)
+    code = report(found, as_json, fail_above, confidence)
+    tests = {} if claim is None else {name: claim.test(bound) for name, bound in found.items()}
+    return worst(code, tell(tests, as_json))
 
 
 @audit.command("intervals", cls=Verb, short_help="Intervals of the error rates of repeated runs.")
@@ -402,7 +420,7 @@ def profile(
 
 
 def _audited(
-    file: str,
+    tables: Mapping[str, GuessTable],
     numbers: str | None,
     choice: ChoiceRule | None,
     sides: Sides,
@@ -412,17 +430,15 @@ def _audited(
 ) -> dict[str, Finding]:
     """The finding of each base, all of which hold together, or of the whole table if it has no bases."""
     from bayes_dp.attacks.scores import guess
-    from bayes_dp.data.guess_table import GuessTable
 
     wanted = chosen(numbers, choice, seed)
-    tables = parts(GuessTable.read(file))
     level = share(confidence, len(tables))
     return each(tables, lambda name: run(guess(tables[name], wanted, sides.value, seed), level))
 
 
 def _claimed(
     claim: Claim | None,
-    file: str,
+    tables: Mapping[str, GuessTable],
     numbers: str | None,
     choice: ChoiceRule | None,
     sides: Sides,
@@ -432,9 +448,7 @@ def _claimed(
     """What the guesses of each base say of a claim, if there is one."""
     if claim is None:
         return {}
-    from bayes_dp.data.guess_table import GuessTable
-
-    wanted, tables = chosen(numbers, choice, seed), parts(GuessTable.read(file))
+    wanted = chosen(numbers, choice, seed)
     settings: dict[str, Any] = {"choice": wanted, "sides": sides.value, "seed": seed}
     level = share(confidence, len(tables))
     return {name: claim.test(table, confidence=level, **settings) for name, table in tables.items()}

@@ -10,8 +10,11 @@ import typer
 if TYPE_CHECKING:
     from bayes_dp.claims.claim import Claim
     from bayes_dp.claims.result import ClaimTest
+    from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.guesses import Guesses
+    from bayes_dp.results.bound import LowerBound
 
-__all__ = ["claim_given", "tell", "worst"]
+__all__ = ["claim_given", "tell", "testable", "worst"]
 
 
 def claim_given(epsilon: float | None, training: str | None, delta: float | None) -> Claim | None:
@@ -36,6 +39,17 @@ def claim_given(epsilon: float | None, training: str | None, delta: float | None
             f" not {show(training)}"
         ) from None
     return Claim.dp_sgd(*numbers, delta=delta)
+
+
+def testable(evidence: ErrorCounts | Guesses, delta: float | None) -> ErrorCounts | Guesses | LowerBound:
+    """What a claim is held against: of guesses of examples that were no members by fair coins, the zero-run bound."""
+    from bayes_dp.data.guesses import Guesses
+
+    if not isinstance(evidence, Guesses) or (evidence.table.needed_propensity() == 0.5).all():
+        return evidence
+    from bayes_dp.audits.zero_run import zero_run
+
+    return zero_run(evidence, delta)
 
 
 def tell(tests: Mapping[str, ClaimTest | None], as_json: bool) -> int:

@@ -19,30 +19,46 @@ from bayes_dp.cli.options import (
     ClaimEpsilon,
     Confidence,
     ControlFile,
-    Counts,
     Delta,
     Draws,
+    Evidence,
     Examples,
     HowCounted,
+    HowMembers,
     Likelihood,
     Limit,
     NoControl,
+    NonMembers,
+    OfChoice,
+    OfGuesses,
     Overlap,
     PriorEpsilon,
     PriorStrength,
     SafeCells,
     ScoresToo,
     Warmup,
+    Which,
+    chosen_for_all,
     flag,
     is_sampled,
     of_sampler,
     one_of,
     text,
 )
-from bayes_dp.cli.program import app, make_folder, read_control, read_counts, read_scores, unwarned
+from bayes_dp.cli.program import (
+    app,
+    judged_in,
+    make_folder,
+    read_control,
+    read_counts,
+    read_evidence,
+    read_scores,
+    unwarned,
+)
 
 if TYPE_CHECKING:
     from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.guesses import Guesses
     from bayes_dp.results.posterior import Posterior
 
 __all__: list[str] = []
@@ -55,6 +71,8 @@ Examples:
   bayes-dp compare counts.csv --delta 1e-3 --bases --json > comparison.json
   bayes-dp compare counts.csv --delta 1e-3 --likelihood bivariate_normal
   bayes-dp compare counts.csv --delta 1e-5 --design one_run --examples 1000
+  bayes-dp compare scores.csv --delta 1e-5
+  bayes-dp compare attack_result_0.npz --members coins --guesses 200 --delta 1e-5
 
 FILE is as for bayes-dp estimate."""
 
@@ -71,7 +89,7 @@ ComparisonFolder = Annotated[
 
 @app.command(cls=Verb, epilog=_COMPARE_EPILOG, short_help="All methods on the same counts, in one table.")
 def compare(
-    file: Counts,
+    file: Evidence,
     delta: Delta,
     confidence: Confidence = 0.95,
     design: HowCounted = None,
@@ -84,6 +102,11 @@ def compare(
     no_control: NoControl = False,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
+    guesses: OfGuesses = None,
+    choice: OfChoice = None,
+    members: HowMembers = None,
+    non_members: NonMembers = None,
+    which: Which = None,
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
     likelihood: Likelihoods = None,
@@ -104,7 +127,9 @@ def compare(
     likelihoods = list(dict.fromkeys(likelihood or ()))
     settings = of_sampler(likelihoods, chains=chains, draws=draws, warmup=warmup)
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    counts = read_counts(file, design, examples)
+    wanted = chosen_for_all(guesses, choice, 0)
+    given = read_evidence(file, design, examples, choice=wanted, members=members, non_members=non_members, which=which)
+    evidence, counts = judged_in(given, delta, wanted)
     positive = read_control(control, no_control, fail_above, counts, file)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
@@ -123,13 +148,13 @@ def compare(
 
     priors: dict[str, Any] = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength}
     found = collect(
-        counts,
+        evidence,
         delta,
         confidence,
         overlap=overlap,
         baseline=other,
         scores=table,
-        posteriors=_posteriors(counts, delta, likelihoods, priors, settings),
+        posteriors=_posteriors(evidence, delta, likelihoods, priors, settings),
         per_base=bases,
         limit=fail_above,
         control=positive,
@@ -147,7 +172,7 @@ def compare(
 
 
 def _posteriors(
-    counts: ErrorCounts,
+    evidence: ErrorCounts | Guesses,
     delta: float,
     likelihoods: list[Likelihood],
     priors: dict[str, Any],
@@ -161,7 +186,7 @@ def _posteriors(
         for each in likelihoods:
             options = priors | (settings if is_sampled(each) else {})
             name = f"posterior-{each.value.replace('_', '-')}"
-            found[name] = estimate(counts, delta, likelihood=each.value, **options)
+            found[name] = estimate(evidence, delta, likelihood=each.value, **options)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayes_dp.bayes.families.registry import APPROX, AVERAGE, NAMES
-from bayes_dp.cli.claims import claim_given, tell, worst
+from bayes_dp.cli.claims import claim_given, tell, testable, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     DEFAULT_FAMILY,
@@ -24,17 +24,21 @@ from bayes_dp.cli.options import (
     ClaimDpSgd,
     ClaimEpsilon,
     ControlFile,
-    Counts,
     Draws,
     EstimateMethod,
+    Evidence,
     Examples,
     Family,
     FamilyName,
     HowCounted,
+    HowMembers,
     LikelihoodOfCounts,
     Limit,
     MethodOfPosterior,
     NoControl,
+    NonMembers,
+    OfChoice,
+    OfGuesses,
     OptionalDelta,
     PriorEpsilon,
     PriorOfFamily,
@@ -44,13 +48,15 @@ from bayes_dp.cli.options import (
     Spread,
     Strength,
     Warmup,
+    Which,
+    chosen_for_all,
     flag,
     of_sampler,
     one_of,
     text,
     value_of,
 )
-from bayes_dp.cli.program import app, make_folder, png, read_control, read_counts, unwarned
+from bayes_dp.cli.program import app, judged_in, make_folder, png, read_control, read_evidence, unwarned
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
@@ -74,6 +80,7 @@ n1  attacks on models trained with the example
 fn  how many of these said "trained without it"   (false negatives)
 The headings tp,fp,tn,fn and false_positives,negatives,false_negatives,positives
 are read too; base and group are labels and may be missing.
+Or it has the scores of one model's examples, as for bayes-dp audit one-run.
 
 \b
 Examples:
@@ -128,7 +135,7 @@ PosteriorFolder = Annotated[str | None, text("DIR", "Also write posterior.json a
 
 @app.command(cls=Verb, epilog=_ESTIMATE_EPILOG, short_help="Estimate ε from the error counts of attacks.")
 def estimate(
-    file: Counts,
+    file: Evidence,
     delta: OptionalDelta = None,
     prob: Prob = 0.9,
     design: HowCounted = None,
@@ -141,6 +148,11 @@ def estimate(
     no_control: NoControl = False,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
+    guesses: OfGuesses = None,
+    choice: OfChoice = None,
+    members: HowMembers = None,
+    non_members: NonMembers = None,
+    which: Which = None,
     family: Family = DEFAULT_FAMILY,
     prior: PriorOfFamily = None,
     strength: Strength = "free",
@@ -171,7 +183,11 @@ def estimate(
     if form is not None:
         settings |= {"groups": form.value, "spread": spread}
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    counts = read_counts(file, design, examples, groups)
+    wanted = chosen_for_all(guesses, choice, seed)
+    given = read_evidence(
+        file, design, examples, groups, choice=wanted, members=members, non_members=non_members, which=which
+    )
+    evidence, counts = judged_in(given, delta, wanted)
     positive = read_control(control, no_control, fail_above, counts, file)
     if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
@@ -182,7 +198,7 @@ def estimate(
 
     with unwarned():
         post = infer(
-            counts,
+            evidence,
             delta,
             family=family.value,
             prior=prior,
@@ -204,9 +220,9 @@ def estimate(
         from bayes_dp.comparison.gate import valid_bounds
         from bayes_dp.comparison.verdict import judge
 
-        bounds = valid_bounds(counts, delta, prob)
+        bounds = valid_bounds(evidence, delta, prob)
         verdict = judge(post, counts, fail_above, prob, bounds=bounds, control=positive, checked=found, seed=seed)
-    tested = None if claim is None else claim.test(counts)
+    tested = None if claim is None else claim.test(testable(evidence, delta))
     told = None if claim is None or delta is None else claim.test(post)
     content = json.dumps(_content(post, prob, found, verdict) | _of_claim(tested, told), indent=2)
     _print(post, prob, found, verdict, content if as_json else None)

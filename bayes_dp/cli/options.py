@@ -22,6 +22,7 @@ __all__ = [
     "EXPERT",
     "FEATURES",
     "GATE",
+    "SCORES",
     "AsJson",
     "Baseline",
     "Categories",
@@ -36,6 +37,7 @@ __all__ = [
     "Design",
     "Draws",
     "EstimateMethod",
+    "Evidence",
     "Examples",
     "FailAbove",
     "Family",
@@ -44,13 +46,17 @@ __all__ = [
     "Group",
     "How",
     "HowCounted",
+    "HowMembers",
     "Jobs",
     "Likelihood",
     "LikelihoodOfCounts",
     "Limit",
     "MethodOfPosterior",
     "NoControl",
+    "NonMembers",
     "Numbers",
+    "OfChoice",
+    "OfGuesses",
     "OptionalDelta",
     "Overlap",
     "PriorEpsilon",
@@ -66,8 +72,10 @@ __all__ = [
     "Spread",
     "Strength",
     "Warmup",
+    "Which",
     "argument",
     "chosen",
+    "chosen_for_all",
     "flag",
     "is_sampled",
     "number",
@@ -82,6 +90,7 @@ __all__ = [
 EXPERT = "Expert options"
 GATE = "A gate, for continuous integration"
 FEATURES = "Features, from which propensities are learned"
+SCORES = "Scores of one model"
 
 
 # -- how options are made ----------------------------------------------------------------------------------------------
@@ -157,7 +166,14 @@ def value_of(name: StrEnum | None) -> Any:
 Counts = Annotated[
     str, argument("Error counts of the attacks: a .csv, .tsv, .txt or .json file, or - for standard input.")
 ]
-Scores = Annotated[str, argument("Scores of examples: a .csv, .tsv, .txt or .json file.")]
+Evidence = Annotated[
+    str,
+    argument(
+        "Error counts of the attacks: a .csv, .tsv, .txt or .json file, or - for standard input. Or the scores of one"
+        " model's examples, as for audit one-run."
+    ),
+]
+Scores = Annotated[str, argument("Scores of examples: a .csv, .tsv, .txt or .json file, or that of another tool.")]
 AsJson = Annotated[bool, flag("--json", "Write JSON, and nothing else, to standard output.")]
 SafeCells = Annotated[
     bool,
@@ -403,6 +419,51 @@ How = Annotated[
         panel=EXPERT,
     ),
 ]
+
+
+OfGuesses = Annotated[
+    str | None,
+    text(
+        "N[,N...]",
+        "How many of the most confident guesses to make: a number decided before looking, or several, of which one half"
+        " of the examples chooses for the other. By default all of them, half, a quarter and so on.",
+        "--guesses",
+        panel=SCORES,
+    ),
+]
+OfChoice = Annotated[
+    ChoiceRule | None,
+    one_of(ChoiceRule, "fixed or split; the others are for audits of one bound.", "--choice", panel=SCORES),
+]
+
+
+class HowChosen(StrEnum):
+    coins = "coins"
+
+
+HowMembers = Annotated[
+    HowChosen | None,
+    one_of(
+        HowChosen,
+        "Of scores from another tool, whose files do not tell: each example was put into the training data by its own"
+        " fair coin. If not, the way is audit zero-run.",
+        "--members",
+        panel=SCORES,
+    ),
+]
+NonMembers = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Of PrivacyGuard, where FILE has the scores of the members: those of the non-members.",
+        "--non-members",
+        panel=SCORES,
+    ),
+]
+Which = Annotated[
+    str | None,
+    text("NAME", "Of a report of SACRO-ML with several results: the one that is wanted.", panel=SCORES),
+]
 Side = Annotated[Sides, one_of(Sides, "Guess members and non-members, or members only.", panel=EXPERT)]
 
 
@@ -428,6 +489,15 @@ def chosen(numbers: str | None, choice: ChoiceRule | None, seed: int) -> Any:
     if choice is ChoiceRule.multisplit:
         return scores.MultiSplit(given, seed=seed)
     return scores.Bonferroni(given) if choice is ChoiceRule.bonferroni else scores.Uncorrected(given)
+
+
+def chosen_for_all(numbers: str | None, choice: ChoiceRule | None, seed: int) -> Any:
+    """The same for methods that judge one number of guesses: several numbers are tried on one half of the examples."""
+    if numbers is None and choice is None:
+        return None
+    if choice is None and numbers is not None and "," in numbers:
+        choice = ChoiceRule("split")
+    return chosen(numbers, choice, seed)
 
 
 # -- what audits of counts are given beside them -----------------------------------------------------------------------

@@ -28,15 +28,19 @@ if TYPE_CHECKING:
     from bayes_dp.comparison.verdict import Control
     from bayes_dp.data.counts import ErrorCounts
     from bayes_dp.data.guess_table import GuessTable
+    from bayes_dp.data.guesses import Guesses
 
 __all__ = [
     "app",
+    "judged_in",
     "main",
     "make_folder",
     "png",
     "read_control",
     "read_counts",
+    "read_evidence",
     "read_scores",
+    "read_table",
     "unwarned",
     "write_or_print",
 ]
@@ -146,6 +150,58 @@ def read_counts(file: str, design: str | None, examples: int | None, group: str 
     if text.lstrip()[:1] in ("{", "["):
         return ErrorCounts.from_json(source, design=design, examples=examples, group=group)
     return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples, group=group)
+
+
+def read_table(
+    file: str, members: str | None = None, non_members: str | None = None, which: str | None = None
+) -> GuessTable:
+    """Scores from a file of this package, or of another tool."""
+    from bayes_dp.data.other_tools import read_scores as read
+
+    return read(file, members=None if members is None else str(members), non_members=non_members, which=which)  # type: ignore[arg-type]
+
+
+def read_evidence(
+    file: str,
+    design: str | None,
+    examples: int | None,
+    group: str | None = None,
+    *,
+    choice: Any = None,
+    members: str | None = None,
+    non_members: str | None = None,
+    which: str | None = None,
+) -> ErrorCounts | GuessTable:
+    """Error counts, or the scores of one model, by the headings of the file."""
+    from bayes_dp.checks import InputError
+    from bayes_dp.data.other_tools import holds_scores
+
+    given = {"guesses and --choice": choice, "members": members, "non-members": non_members, "which": which}
+    if file == "-" or (non_members is None and not holds_scores(file)):
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"--{name} are for scores, which {file} does not hold")
+        return read_counts(file, design, examples, group)
+    if design not in (None, "one_run") or examples is not None or group is not None:
+        raise InputError(f"--design, --examples and --groups are for error counts, and {file} holds scores")
+    table = read_table(file, members, non_members, which)
+    if table.base is not None and len(set(table.base)) > 1:
+        raise InputError(f"{file} holds {len(set(table.base))} bases, each an audit of its own model: keep one of them")
+    return table
+
+
+def judged_in(
+    given: ErrorCounts | GuessTable, delta: float | None, choice: Any
+) -> tuple[ErrorCounts | Guesses, ErrorCounts]:
+    """What the methods judge, and its error counts: counts as they are, or the guesses of scores."""
+    from bayes_dp.data.counts import ErrorCounts
+
+    if isinstance(given, ErrorCounts):
+        return given, given
+    from bayes_dp.audits.judged import judged
+
+    found = judged(given, delta, choice)
+    return found.guesses, found.counts
 
 
 def read_control(file: str | None, without: bool, limit: float | None, counts: ErrorCounts, source: str) -> Control:

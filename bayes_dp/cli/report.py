@@ -15,15 +15,19 @@ from bayes_dp.cli.options import (
     ClaimDpSgd,
     ClaimEpsilon,
     ControlFile,
-    Counts,
     Delta,
     Draws,
+    Evidence,
     Examples,
     HowCounted,
+    HowMembers,
     LikelihoodOfCounts,
     Limit,
     MethodOfPosterior,
     NoControl,
+    NonMembers,
+    OfChoice,
+    OfGuesses,
     PriorEpsilon,
     PriorStrength,
     Prob,
@@ -31,12 +35,22 @@ from bayes_dp.cli.options import (
     Seed,
     Strength,
     Warmup,
+    Which,
+    chosen_for_all,
     of_sampler,
     one_of,
     text,
     value_of,
 )
-from bayes_dp.cli.program import app, read_control, read_counts, read_scores, unwarned, write_or_print
+from bayes_dp.cli.program import (
+    app,
+    judged_in,
+    read_control,
+    read_evidence,
+    read_scores,
+    unwarned,
+    write_or_print,
+)
 
 __all__: list[str] = []
 
@@ -48,6 +62,7 @@ Examples:
   bayes-dp report counts.csv --delta 1e-3 -o report.html
   bayes-dp report counts.csv --delta 1e-3 --design cross_fed --likelihood bivariate_normal -o report.html
   bayes-dp report counts.csv --delta 1e-3 --format markdown > report.md
+  bayes-dp report scores.csv --delta 1e-5 --claim-epsilon 1 -o report.html
 
 \b
 Exit codes:
@@ -73,7 +88,7 @@ Title = Annotated[str | None, text("TEXT", "The heading.")]
 
 @app.command(cls=Verb, epilog=_EPILOG, short_help="A whole analysis as one file, for a reader who was not there.")
 def report(
-    file: Counts,
+    file: Evidence,
     delta: Delta,
     out: ReportFile = None,
     form: FormOfReport = None,
@@ -86,6 +101,11 @@ def report(
     no_control: NoControl = False,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
+    guesses: OfGuesses = None,
+    choice: OfChoice = None,
+    members: HowMembers = None,
+    non_members: NonMembers = None,
+    which: Which = None,
     scores: ScoresToo = None,
     strength: Strength = "free",
     prior_epsilon: PriorEpsilon = None,
@@ -111,16 +131,19 @@ def report(
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
     settings = of_sampler([likelihood], method, chains=chains, draws=draws, warmup=warmup)
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    counts = read_counts(file, design, examples)
-    positive = read_control(control, no_control, fail_above, counts, file)
+    number = chosen_for_all(guesses, choice, seed)
+    given = read_evidence(file, design, examples, choice=number, members=members, non_members=non_members, which=which)
+    positive = read_control(control, no_control, fail_above, judged_in(given, delta, number)[1], file)
     more: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
+    if number is not None:
+        more["choice"] = number
     if scores is not None:
         more["scores"] = read_scores(scores)
     if claim is not None:
         more["claim"] = claim
     with unwarned():
         made = assemble(
-            counts,
+            given,
             delta,
             prob=prob,
             prior_epsilon=prior_epsilon,

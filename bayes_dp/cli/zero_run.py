@@ -209,7 +209,7 @@ def zero_run(
     """
     from bayes_dp.checks import InputError
     from bayes_dp.data.files import check_writable
-    from bayes_dp.data.guess_table import GuessTable
+    from bayes_dp.data.other_tools import scores_of
 
     for option, given in (("--group", group), ("--feature-columns", feature_columns), ("--categories", categories)):
         if given is not None and not features:
@@ -233,7 +233,7 @@ def zero_run(
         "aware": ranking is Ranking.aware,
         "seed": seed,
     }
-    table = GuessTable.read(file)
+    table = scores_of(file)[1]
     if features is not None:
         if derandomised or form is Form.compositional or overlap is not None or shift_delta:
             raise InputError("--features is for the untampered form, and the tampered one with coins")

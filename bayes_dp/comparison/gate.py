@@ -9,6 +9,7 @@ from bayes_dp.checks import InputError, interval_probability, one_number, seed_o
 from bayes_dp.comparison.compare import compare, methods
 from bayes_dp.comparison.verdict import Control, Verdict, check_control, judge
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guesses import Guesses
 
 __all__ = ["gate", "valid_bounds"]
 
@@ -53,7 +54,7 @@ def gate(
     return judge(post, counts, limit, prob, bounds=bounds, control=control, seed=seed)
 
 
-def valid_bounds(counts: ErrorCounts, delta: float, prob: float) -> dict[str, float]:
+def valid_bounds(counts: ErrorCounts | Guesses, delta: float, prob: float) -> dict[str, float]:
     """The lower bounds of the registered methods that are valid for these counts, with the confidence (1 + prob)/2."""
     names = [name for name in methods() if not name.startswith("posterior")]
     return compare(counts, delta, (1 + prob) / 2, names=names, per_base=False).bounds()

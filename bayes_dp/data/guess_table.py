@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from bayes_dp.checks import InputError, one_number, seed_of, show, truth
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
-from bayes_dp.data.layout import MEMBER_CELLS, MEMBER_HEADINGS, CellKind, Layout, real_number
+from bayes_dp.data.layout import MEMBER_CELLS, MEMBER_HEADINGS, CellKind, Layout, plain, real_number
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named, worst
 from bayes_dp.data.table import Table, chosen_rows, csv_text, labels, real_numbers
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bayes_dp.data.roc import Rate, RateAt, RocCurve
 
-__all__ = ["GuessTable", "rows_of_split"]
+__all__ = ["GuessTable", "guess_table_of", "has_scores", "rows_of_split"]
 
 
 def _probability(text: str) -> float | None:
@@ -342,6 +342,17 @@ class GuessTable(Immutable):
         if self._learned():
             columns["propensity_source"] = (self.source.name,) * len(self)
         return {name: values for name, values in columns.items() if values is not None}
+
+
+def guess_table_of(table: Table) -> GuessTable:
+    """From columns of a table, which says what messages call their cells."""
+    return GuessTable._new(_checked(table))
+
+
+def has_scores(headings: Sequence[str]) -> bool:
+    """Whether these are headings of scores and memberships, and not of error counts."""
+    found = {_LAYOUT.column.get(plain(heading)) for heading in headings}
+    return "member" in found and bool({"score", "loss"} & found)
 
 
 def rows_of_split(n: int, fraction: float, seed: int) -> tuple[Indices, Indices]:

@@ -7,6 +7,7 @@ import os
 import re
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bayes_dp.checks import InputError, show
@@ -19,7 +20,16 @@ from bayes_dp.data.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAX_LINE", "MAX_ROWS", "CsvReader", "csv_table", "file_table", "frame_table", "json_table"]
+__all__ = [
+    "MAX_LINE",
+    "MAX_ROWS",
+    "CsvReader",
+    "csv_table",
+    "file_table",
+    "frame_table",
+    "headings_of",
+    "json_table",
+]
 
 MAX_ROWS = 1_000_000
 MAX_LINE = 1_000_000  # characters
@@ -107,6 +117,17 @@ class CsvReader:
             shown,
             lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
         )
+
+
+def headings_of(source: Source) -> list[str]:
+    """The headings of a CSV file, separated by what gives most of them; none where there is no line of them."""
+    name, text = read_text(source)
+    _, header = next(_lines(name, text.split("\n")), (0, ""))
+    found = []
+    for delimiter in ",;\t":
+        with suppress(csv.Error):
+            found.append(_cells(header, delimiter))
+    return max(found, key=len, default=[])
 
 
 def frame_table(frame: pd.DataFrame, layout: Layout = COUNTS) -> Table:

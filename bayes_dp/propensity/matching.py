@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.layout import MEMBER_HEADINGS, Layout, plain
+from bayes_dp.data.other_tools import scores_of
 from bayes_dp.data.parsing import file_table
 from bayes_dp.data.table import labels
 from bayes_dp.propensity.features import Columns, Features, memberships, open_columns
@@ -58,8 +59,7 @@ def matched(
     Rows are joined by the column id, where both files have one, and else belong together in their order. `group` is the
     column of the groups, and `only` names the features; by default they are all columns but those of scores.
     """
-    given = file_table(scores, _OF_SCORES)
-    ids = labels(given, "id", len(table), "example")
+    ids, own = _of_scores(table, scores)
     held = open_columns(file, texts=(ID,))
     keys = [heading for heading in held.headings if plain(heading) == ID]
     if len(keys) > 1:
@@ -72,7 +72,6 @@ def matched(
         raise InputError(f"{file} must hold as many examples as {scores}, {len(table)}, not {len(held)}")
     else:
         how = f"The examples of {file} are those of {scores} in the same order."
-    own = {plain(heading) for heading in given.headings.values()}
     for heading in held.headings:
         if plain(heading) in MEMBER_HEADINGS and (plain(heading) != "label" or "label" in own):
             _same_members(held, heading, table, scores)
@@ -82,6 +81,14 @@ def matched(
         None if group is None else held.column(group),
         (how, *notes_on_columns(held, left, () if group is None else (group,))),
     )
+
+
+def _of_scores(table: GuessTable, scores: str) -> tuple[tuple[str, ...] | None, set[str]]:
+    """The ids of the examples, if the file of scores has them, and its headings; files of other tools have neither."""
+    if scores_of(scores)[0]:
+        return None, set()
+    given = file_table(scores, _OF_SCORES)
+    return labels(given, "id", len(table), "example"), {plain(heading) for heading in given.headings.values()}
 
 
 def chosen_columns(

@@ -15,7 +15,7 @@ from bayes_dp import checks
 from bayes_dp.bayes import estimate as estimates
 from bayes_dp.cli import program
 from bayes_dp.cli.command import WIDTH, Verb
-from bayes_dp.cli.options import EXPERT, GATE, argument, flag, number, number_or_text, one_of, text, whole
+from bayes_dp.cli.options import EXPERT, GATE, SCORES, argument, flag, number, number_or_text, one_of, text, whole
 from bayes_dp.cli.program import app
 from tests.cli.conftest import refusing, running
 
@@ -89,6 +89,7 @@ def test_the_common_options_come_first(capsys: pytest.CaptureFixture[str]):
         "--delta", "--prob", "--design", "--examples", "--check", "--json", "--out", "--help"
     ]  # fmt: skip
     assert options(found[GATE]) == ["--fail-above", "--control", "--no-control", "--claim-epsilon", "--claim-dp-sgd"]
+    assert options(found[SCORES]) == ["--guesses", "--choice", "--members", "--non-members", "--which"]
     assert options(found[EXPERT]) == [
         "--family", "--prior", "--strength", "--prior-epsilon", "--prior-strength", "--likelihood", "--groups",
         "--group-form", "--spread", "--method", "--chains", "--draws", "--warmup", "--seed",

@@ -402,7 +402,7 @@ def test_frame():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: compare([1], 0.0), "counts must be ErrorCounts, not list"),
+        (lambda: compare([1], 0.0), "counts must be ErrorCounts, a GuessTable or Guesses, not list"),
         (lambda: compare(REPEATED, 1.0), r"delta must lie in \[0, 1\)"),
         (lambda: compare(REPEATED, 0.0, 0.5), r"confidence must lie in \(0.5, 1\)"),
         (lambda: compare(REPEATED, 0.0, overlap=0.7), "overlap must lie"),

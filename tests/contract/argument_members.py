@@ -680,3 +680,26 @@ call(
     ),
     form=besides(FORM, None, names=("format",)),
 )
+np.savez(FOLDER / "attack.npz", scores=SCORES.score, memberships=MEMBER)
+call(
+    "bayes_dp.read_scores",
+    bdp.read_scores,
+    {"source": FOLDER / "attack.npz", "members": "coins"},
+    source=Values(
+        (FOLDER / "attack.npz", str(FOLDER / "attack.npz"), pd.DataFrame({"score": [1.0, 2.0], "member": [0, 1]})),
+        (3, None, THING, "", str(FOLDER), "gone.npz", FOLDER / "gone.csv", np.ones(3), pd.DataFrame({"score": [1.0]})),
+        ("frame", "cannot be read", "must end in"),
+    ),
+    members=Values(("coins",), (None, "other", "", 3, True, THING, ["coins"])),
+    propensity=Values((None,), (0.5,)),
+    non_members=Values(
+        (None,), (3, THING, True, "gone.csv"), ("int", "gone.csv", "bool", "Path", "PosixPath", "column")
+    ),
+    which=Values((None,), ("a", 3, True, THING)),
+)
+call(
+    "bayes_dp.read_scores with propensities",
+    bdp.read_scores,
+    {"source": FOLDER / "attack.npz", "propensity": 0.4},
+    propensity=Values((0.4, np.full(60, 0.4)), (0, 1, 1.5, math.nan, "a", [0.4], THING)),
+)

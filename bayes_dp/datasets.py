@@ -22,7 +22,7 @@ def mnist_a4() -> ErrorCounts:
     >>> float(counts.false_positives.mean()), float(counts.false_negatives.mean())
     (32.7, 55.85)
     """
-    return ErrorCounts.from_csv(demo_csv(), design="cross_fed")
+    return ErrorCounts.from_csv(demo_csv())
 
 
 def strong_attacks() -> ErrorCounts:
@@ -38,7 +38,7 @@ def demo_csv() -> Path:
     """The CSV file behind `mnist_a4`.
 
     >>> bdp.ErrorCounts.from_csv(bdp.datasets.demo_csv())
-    ErrorCounts: 20 bases, 100 + 100 challenges each, design "repeated"
+    ErrorCounts: 20 bases, 100 + 100 challenges each, design "cross_fed"
     """
     return _path("mcmc_dp_est_a4_sigma0.1.csv")
 

@@ -198,7 +198,7 @@ HowCounted = Annotated[
     one_of(
         Design,
         "How the counts arose: from independent runs (repeated), from runs cross-fed to each other as shadow models, or"
-        " from many examples judged on one model. By default as a JSON file says, or repeated.",
+        " from many examples judged on one model. By default as the file says, or repeated.",
     ),
 ]
 Examples = Annotated[int | None, whole("M", "With --design one_run: how many examples there were.")]

@@ -149,7 +149,7 @@ def read_counts(file: str, design: str | None, examples: int | None, group: str 
     source.name = name
     if text.lstrip()[:1] in ("{", "["):
         return ErrorCounts.from_json(source, design=design, examples=examples, group=group)
-    return ErrorCounts.from_csv(source, design=design or "repeated", examples=examples, group=group)
+    return ErrorCounts.from_csv(source, design=design, examples=examples, group=group)
 
 
 def read_table(

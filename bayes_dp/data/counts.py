@@ -130,14 +130,16 @@ class ErrorCounts(Immutable):
 
     @classmethod
     def from_csv(
-        cls, source: Source, *, design: str = "repeated", examples: int | None = None, group: str | None = None
+        cls, source: Source, *, design: str | None = None, examples: int | None = None, group: str | None = None
     ) -> ErrorCounts:
         """From a CSV file (path or open file) with one row per base and headings fp, n0, fn, n1 or tp, fp, tn, fn.
 
-        Long headings (false_positives, ...) and the columns base and group are read too; other columns are ignored.
+        Long headings (false_positives, ...) and the columns base and group are read too. Columns design and examples
+        say how the counts arose, the same in all rows; without them the design is "repeated", unless an argument says
+        another one. An argument that differs from the file is an error. Other columns are ignored.
         `group` is the heading of the column that says which bases belong together, if it is not "group".
         """
-        return cls._from_table(csv_table(source, grouped_by(group)), design, examples)
+        return cls._settled(csv_table(source, grouped_by(group)), design, examples)
 
     @classmethod
     def from_json(
@@ -147,7 +149,18 @@ class ErrorCounts(Immutable):
 
         An object of columns may state "design" and "examples" too; an argument that differs from them is an error.
         """
-        table = json_table(source, grouped_by(group))
+        return cls._settled(json_table(source, grouped_by(group)), design, examples)
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, *, design: str | None = None, examples: int | None = None, group: str | None = None
+    ) -> ErrorCounts:
+        """From a pandas DataFrame with the columns of a CSV file; its index is ignored."""
+        return cls._settled(frame_table(frame, grouped_by(group)), design, examples)
+
+    @classmethod
+    def _settled(cls, table: Table, design: str | None, examples: int | None) -> ErrorCounts:
+        """With the design that the table states, or the caller; they must not differ."""
         wanted = _given(design=design, examples=examples)
         for name, value in wanted.items():
             if (stated := table.settings.get(name, value)) != value:
@@ -158,16 +171,10 @@ class ErrorCounts(Immutable):
         try:
             return cls._from_table(table, how.get("design", "repeated"), how.get("examples"))
         except InputError as error:
-            if str(error).startswith(("design ", "examples ")):  # which know of no file
-                raise InputError(f"{table.place('', None).rstrip(': ')}: {error}") from None
+            where = table.place("", None).rstrip(": ")
+            if where and str(error).startswith(("design ", "examples ")):  # which know of no file
+                raise InputError(f"{where}: {error}") from None
             raise
-
-    @classmethod
-    def from_frame(
-        cls, frame: pd.DataFrame, *, design: str = "repeated", examples: int | None = None, group: str | None = None
-    ) -> ErrorCounts:
-        """From a pandas DataFrame with the columns of a CSV file; its index is ignored."""
-        return cls._from_table(frame_table(frame, grouped_by(group)), design, examples)
 
     @classmethod
     def _from_table(cls, table: Table, design: str, examples: int | None) -> ErrorCounts:
@@ -195,9 +202,7 @@ class ErrorCounts(Immutable):
         group: str | None = None,
     ) -> ErrorCounts:
         """From a file, by its suffix: .json, or .csv, .tsv, .txt."""
-        if os.path.splitext(os.fspath(path) if isinstance(path, str | os.PathLike) else "")[1].lower() == ".json":
-            return cls.from_json(path, design=design, examples=examples, group=group)
-        return cls._from_table(file_table(path, grouped_by(group)), "repeated" if design is None else design, examples)
+        return cls._settled(file_table(path, grouped_by(group)), design, examples)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists under the names of the fields; fields that are None are left out."""
@@ -212,7 +217,7 @@ class ErrorCounts(Immutable):
         return pd.DataFrame(self._columns())
 
     def to_csv(self, path: str | os.PathLike[str], *, safe_cells: bool = False) -> None:
-        """Write a CSV file with one row per base; it does not hold `design` and `examples` (a JSON file does).
+        """Write a CSV file with one row per base; a `design` that is not "repeated", and `examples`, are columns.
 
         With `safe_cells`, a label that a spreadsheet would take for a formula gets an apostrophe before it.
         """
@@ -276,7 +281,9 @@ class ErrorCounts(Immutable):
         return _given(base=self.base, group=self.group)
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: values for name, values in self.to_dict().items() if name not in ("design", "examples")}
+        found = {name: values for name, values in self.to_dict().items() if name not in ("design", "examples")}
+        stated = {} if self.design == "repeated" else {"design": self.design} | _given(examples=self.examples)
+        return found | {name: [value] * len(self) for name, value in stated.items()}
 
     @once
     def digest(self) -> str:

@@ -6,7 +6,7 @@ import csv
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from bayes_dp.checks import InputError, show
 from bayes_dp.data.files import Source, read_text
 from bayes_dp.data.formats import without_format
 from bayes_dp.data.json_text import read_json
-from bayes_dp.data.layout import COUNTS, Layout, columns_of, is_number
+from bayes_dp.data.layout import COUNTS, Layout, columns_of, is_number, plain
 from bayes_dp.data.table import Table
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class CsvReader:
         self._delimiter, self._headings = _header(header, f"{name}, line {self.top}", layout)
         self._places = columns_of(self._headings, f"{name}, line {self.top}", layout)
         self._shown = {column: _one_line(self._headings[k]) for column, k in self._places.items()}
+        self._stated = _Stated(layout, self._headings)
 
     def rows(self, most: int) -> Table | None:
         """The next rows, as many as there are up to `most`; None where there is none."""
@@ -107,6 +108,8 @@ class CsvReader:
                 append(value)
             for k, append in labels:
                 append(cells[k])
+            if self._stated.places:
+                self._stated.add(cells, lambda heading, number=number: f"{name}, line {number}: {heading}")  # type: ignore[misc]
             line_of_row.append(number)
             if len(line_of_row) == most:
                 break
@@ -116,6 +119,7 @@ class CsvReader:
             {column: memoryview(values) if column in kinds else values for column, values in columns.items()},
             shown,
             lambda heading, row: f"{name}{'' if row is None else f', line {line_of_row[row]}'}: {heading}",
+            settings=self._stated.values,
         )
 
 
@@ -139,7 +143,41 @@ def frame_table(frame: pd.DataFrame, layout: Layout = COUNTS) -> Table:
     headings = [str(heading) for heading in frame.columns]
     places = columns_of(headings, "frame", layout)
     columns = {column: frame.iloc[:, k].to_numpy() for column, k in places.items()}
-    return Table(columns, {column: headings[k] for column, k in places.items()})
+    stated = _Stated(layout, headings)
+    if stated.places:
+        for i, row in enumerate(frame.iloc[:, list(stated.places.values())].to_numpy(dtype=object)):
+            cells = dict(zip(stated.places.values(), map(_cell_text, row), strict=True))
+            stated.add(cells, lambda heading, i=i: f"{heading}[{i}]")  # type: ignore[misc]
+    return Table(columns, {column: headings[k] for column, k in places.items()}, settings=stated.values)
+
+
+def _cell_text(cell: Any) -> str:
+    """What a cell of a DataFrame would be in a text file."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is None or cell != cell else str(cell)
+
+
+class _Stated:
+    """What columns state of the table as a whole, such as the design: one value, the same in all rows."""
+
+    def __init__(self, layout: Layout, headings: Sequence[str]) -> None:
+        names = {plain(heading): k for k, heading in reversed(list(enumerate(headings)))}
+        self.places = {key: names[key] for key in layout.settings if key in names and key not in layout.column}
+        self.values: dict[str, Any] = {}
+        self._rows = 0
+
+    def add(self, cells: Any, place: Callable[[str], str]) -> None:
+        """The cells of one more row, which `place` names."""
+        for key, k in self.places.items():
+            value = cells[k]
+            if self._rows and value != self._said.get(key):
+                raise InputError(f"{place(key)} must be {show(self._said[key])} as in the first row, not {show(value)}")
+            if not self._rows and value:
+                self.values[key] = int(value) if value.isascii() and value.isdigit() and len(value) < 19 else value
+        if not self._rows:
+            self._said = {key: cells[k] for key, k in self.places.items()}
+        self._rows += 1
 
 
 def json_table(source: Source, layout: Layout = COUNTS) -> Table:

@@ -25,6 +25,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from bayes_dp import datasets
 from bayes_dp.checks import InputError
 from bayes_dp.data import files, parsing
 from bayes_dp.data.counts import ErrorCounts
@@ -442,7 +443,10 @@ def test_to_dict_and_frame():
     }
     json.dumps(counts.to_dict())
     frame = counts.to_frame()
-    assert list(frame.columns) == ["false_positives", "negatives", "false_negatives", "positives", "base"]
+    columns = ["false_positives", "negatives", "false_negatives", "positives", "base", "design", "examples"]
+    assert list(frame.columns) == columns
+    assert list(counts.pool().to_frame().columns) == [*columns[:4], *columns[5:]]
+    assert list(ErrorCounts(1, 10, 2, 10).to_frame().columns) == columns[:4]  # a plain file is of repeated runs
     assert frame["negatives"].tolist() == [10, 10]
     assert ErrorCounts.from_frame(frame, design="one_run", examples=99) == counts
 
@@ -1125,3 +1129,72 @@ def test_a_digest_is_computed_once(monkeypatch):
     assert made.digest() == made.digest() == pickle.loads(pickle.dumps(made)).digest()
     assert len(seen) == 2  # what is unpickled is another object
     assert made[:1].digest() == made.digest() != ErrorCounts(2, 10, 3, 20).digest()
+
+
+# What a file says of how its counts arose ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        ErrorCounts([1, 2], 10, [3, 4], 20, base=["a", "b"]),
+        ErrorCounts([1, 2], 10, [3, 4], 20, design="cross_fed"),
+        ErrorCounts([1, 2], 10, [3, 4], 20, design="one_run", examples=99, group=["x", "y"]),
+    ],
+)
+def test_every_form_says_how_the_counts_arose(counts, tmp_path):
+    counts.to_csv(tmp_path / "counts.csv")
+    assert ErrorCounts.read(tmp_path / "counts.csv") == counts
+    assert ErrorCounts.from_frame(counts.to_frame()) == counts
+    assert ErrorCounts.read(tmp_path / "counts.csv", design=counts.design, examples=counts.examples) == counts
+    assert ErrorCounts.from_frame(counts.to_frame().astype(object)) == counts
+
+
+STATED = "fp,n0,fn,n1,Design,EXAMPLES\n1,9,2,9,one_run,60\n3,9,4,9,one_run,60\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (STATED, {"design": "repeated"}, r"c.csv: design is 'one_run' in the file, but 'repeated' was given"),
+        (STATED, {"examples": 70}, r"c.csv: examples is 60 in the file, but 70 was given"),
+        (STATED.replace("4,9,one_run", "4,9,repeated"), {}, r"c.csv, line 3: design must be 'one_run' as in the first"),
+        (
+            STATED.replace("4,9,one_run,60", "4,9,one_run,61"),
+            {},
+            r"c.csv, line 3: examples must be '60' as in the first",
+        ),
+        (
+            STATED.replace("4,9,one_run", "4,9,"),
+            {},
+            r"c.csv, line 3: design must be 'one_run' as in the first row, not ''",
+        ),
+        (
+            STATED.replace("one_run", "twice"),
+            {},
+            'c.csv: design must be "repeated", "cross_fed" or "one_run", not .twice.',
+        ),
+        (STATED.replace("60", "many"), {}, "c.csv: examples must be a whole number"),
+        (STATED.replace("60", "30"), {}, "c.csv: examples must be at least the 36 guesses"),
+        (STATED.replace("one_run", "repeated"), {}, 'c.csv: examples must not be given for the design "repeated"'),
+    ],
+)
+def test_what_a_file_says_has_to_be_one_thing(text, options, message, tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        ErrorCounts.read(path, **options)
+
+
+def test_empty_columns_and_a_group_of_that_name_state_nothing(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("fp,n0,fn,n1,design\n1,9,2,9,\n3,9,4,9,\n")
+    assert ErrorCounts.read(path).design == "repeated"
+    assert ErrorCounts.read(path, design="cross_fed").design == "cross_fed"
+    path.write_text("fp,n0,fn,n1,design\n1,9,2,9,old\n3,9,4,9,new\n")
+    assert ErrorCounts.read(path, group="design").group == ("old", "new")
+
+
+def test_the_bundled_counts_say_that_they_are_cross_fed():
+    assert ErrorCounts.from_csv(datasets.demo_csv()) == datasets.mnist_a4()
+    assert datasets.mnist_a4().design == "cross_fed"

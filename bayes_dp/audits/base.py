@@ -21,7 +21,7 @@ from typing import Literal
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.counts import CROSS_FED, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.guesses import Guesses, dependent
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 
 __all__ = ["NEEDS", "Audit", "Finding", "Inputs", "Scope", "caution", "no_gaussian_epsilon"]
@@ -123,6 +123,10 @@ def no_gaussian_epsilon(counts: ErrorCounts, inputs: Inputs) -> str:
 # Needs ----------------------------------------------------------------------------------------------------------------
 
 
+def _dependent(counts: ErrorCounts, inputs: Inputs) -> str:
+    return "" if inputs.guesses is not None else dependent(counts)
+
+
 def _no_coin(counts: ErrorCounts, inputs: Inputs) -> str:
     if inputs.overlap not in (None, 0.5):
         return "An overlap was given, so that memberships were no fair coins; zero-run bounds allow for that."
@@ -141,7 +145,7 @@ def _no_scores(counts: ErrorCounts, inputs: Inputs) -> str:
 
 NEEDS: dict[str, Refuse] = {
     "counts": _nothing,
-    "guesses": _nothing,
+    "guesses": _dependent,
     "coins": _no_coin,
     "overlap": _no_overlap,
     "scores": _no_scores,

@@ -8,9 +8,13 @@ larger of the two, so that no true claim is refuted by what is lost in between.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
-from bayes_dp.checks import InputError, one_number, show, whole_number
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_dp.checks import InputError, numbers, one_number, show, whole_number
+from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import digits
 from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction, require_symmetric
 
@@ -126,13 +130,22 @@ class Claim:
         """Its ε at its δ, if it has one."""
         return None if self.delta is None else self.epsilon_at(self.delta)
 
-    def epsilon_at(self, delta: float) -> float:
-        """The ε that it allows at any δ.
+    @overload
+    def epsilon_at(self, delta: float) -> float: ...
+
+    @overload
+    def epsilon_at(self, delta: ArrayLike) -> Floats: ...
+
+    def epsilon_at(self, delta: ArrayLike) -> float | Floats:
+        """The ε that it allows at any δ, or at each of an array.
 
         >>> bdp.Claim(1.0, 1e-5).epsilon_at(0.0)  # of no use there
         inf
+        >>> bdp.Claim.gaussian(1.0).epsilon_at([1e-5, 1e-3]).round(2)
+        array([4.38, 3.08])
         """
-        return float(self.below.epsilon_at(one_number("delta", delta, 0.0, 1.0)))
+        found = np.asarray(self.below.epsilon_at(numbers("delta", delta, 0.0, 1.0)))
+        return found if found.ndim else float(found)
 
     def statement(self, delta: float | None = None) -> str:
         """The claim in words, with its ε at `delta`, or at its own δ."""

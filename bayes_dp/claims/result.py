@@ -81,6 +81,7 @@ class ClaimTest(Saved):
     rows: tuple[ClaimFinding, ...]
     assumptions: tuple[str, ...]
     provenance: Provenance
+    warnings: tuple[str, ...] = ()  # what speaks against the evidence, such as decisions that are worse than chance
 
     @property
     def refuted(self) -> bool:
@@ -93,7 +94,11 @@ class ClaimTest(Saved):
 
     @property
     def answer(self) -> str:
-        """What was found, a sentence or two."""
+        """What was found, a sentence or two, and what speaks against the evidence."""
+        return " ".join([self._said, *self.warnings])
+
+    @property
+    def _said(self) -> str:
         if self.prob_above is not None:
             return (
                 f"By the posterior the claim ({self.claim}) is wrong with probability {digits(self.prob_above)}, that"
@@ -143,13 +148,20 @@ class ClaimTest(Saved):
         """Everything, fit for JSON."""
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         own |= {"rows": [asdict(row) for row in self.rows], "assumptions": list(self.assumptions)}
+        del own["warnings"]  # which files from before there were any have not
+        own |= {"warnings": list(self.warnings)} if self.warnings else {}
         return finite({"format": self.format} | own | {"provenance": self.provenance.to_dict()})
 
     @classmethod
     def _read(cls, name: str, content: Any) -> Self:
-        found = _checked(name, without_format(name, content, cls.format))
+        content, warnings = without_format(name, content, cls.format), ()
+        if isinstance(content, dict) and "warnings" in content:
+            given = checked_object(name, {"warnings": content["warnings"]}, {"warnings": SENTENCES})
+            warnings = tuple(given["warnings"])
+            content = {key: value for key, value in content.items() if key != "warnings"}
+        found = _checked(name, content)
         rows = tuple(ClaimFinding(**row | {"value": _infinite(row["value"])}) for row in found["rows"])
-        others = {"rows": rows, "assumptions": tuple(found["assumptions"])}
+        others = {"rows": rows, "assumptions": tuple(found["assumptions"]), "warnings": warnings}
         return cls(**found | others | {"provenance": Provenance(**found["provenance"])})
 
 

@@ -18,15 +18,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.base import caution
 from bayes_dp.audits.choice import choose
 from bayes_dp.audits.f_dp import p_value as f_dp_p_value
-from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, guessing_settings
+from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, cautions, guessing_settings
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.one_run import binomial_tail, exact_p_value
 from bayes_dp.audits.power import least_detectable, least_detectable_guesses
@@ -49,6 +51,7 @@ __all__ = ["tested"]
 _REPEATED = "The runs of each base are independent of each other, and the attack was fixed before they were counted."
 _LARGEST_NOISE = 1e3
 _PRECISION = 5e-3  # of an empirical noise multiplier, relative; what is lost makes it larger
+_LEVEL = 1e-3  # at which decisions are worse than chance
 _ROUGHLY = 1e-4  # distance between the bounds of f that is enough for it
 
 
@@ -114,7 +117,22 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTes
         else None
     )
     several = (f"The smallest of {len(bases)} p-values counts {len(bases)} times.",) if len(bases) > 1 else ()
-    return _result(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {}, detectable=detectable)
+    found = _result(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {}, detectable=detectable)
+    return replace(found, warnings=_worse_than_chance(counts))
+
+
+def _worse_than_chance(counts: ErrorCounts) -> tuple[str, ...]:
+    """That X/N0 + Y/N1 is above 1 for a base, at `_LEVEL` over all, by the largest variance that it can have."""
+    n0, n1 = counts.negatives, counts.positives
+    above = counts.false_positives / n0 + counts.false_negatives / n1 - 1
+    z = above / np.sqrt(0.25 / n0 + 0.25 / n1)
+    if special.ndtr(-z.max()) * len(counts) > _LEVEL:
+        return ()
+    base = "" if len(counts) == 1 else f" on base {int(np.argmax(z))}"
+    return (
+        f"The decisions{base} are worse than chance: the opposite ones leak. Are members and non-members mixed up, or"
+        " losses taken for scores?",
+    )
 
 
 def _accuracy_p(f: TradeOffFunction, x: int, n0: int, y: int, n1: int) -> float:
@@ -164,16 +182,9 @@ def _by_guesses(
         detectable = _finite(least_detectable_guesses(*given_runs, claim.below.epsilon, claim.below.delta, p, POWER))
     assert chosen is not None
     sentences = (*ASSUMPTIONS, *coins.assumptions, chosen.assumption)
-    return _result(
-        claim,
-        rows,
-        confidence,
-        noise,
-        sentences,
-        made.digest(),
-        {"rule": made.rule} | guessing_settings(given, sides, seed),
-        detectable=detectable,
-    )
+    settings = {"rule": made.rule} | guessing_settings(given, sides, seed)
+    tested_claim = _result(claim, rows, confidence, noise, sentences, made.digest(), settings, detectable=detectable)
+    return replace(tested_claim, warnings=cautions(made))
 
 
 def _exact_p(f: ApproxDP, m: Any, n: Any, c: Any) -> Any:

@@ -36,7 +36,7 @@ from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Control, check_limit, judge
 from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.guesses import Guesses, dependent
 from bayes_dp.results.posterior import Posterior
 
 __all__ = [
@@ -219,7 +219,7 @@ def tabulate(
 
 def _tested(claim: Claim, counts: ErrorCounts, inputs: MethodInputs) -> ClaimTest:
     """By the counts; by the bound for examples that were no members by fair coins, where they were not."""
-    if counts.design == "one_run" and audit("one-run").refused(counts, inputs):
+    if counts.design == "one_run" and not dependent(counts) and audit("one-run").refused(counts, inputs):
         bound = audit("zero-run-compositional" if inputs.scores is None else "zero-run").on(counts, inputs)
         tested = claim.test(bound)
     else:

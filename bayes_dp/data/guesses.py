@@ -18,7 +18,7 @@ from bayes_dp.data.table import whole_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
 
-__all__ = ["Guesses", "Rule", "guesses_from_ranking"]
+__all__ = ["Guesses", "Rule", "dependent", "guesses_from_ranking"]
 
 Rule = Literal["fixed", "bonferroni", "split", "multisplit", "uncorrected"]
 _RULES = ("fixed", "bonferroni", "split", "multisplit", "uncorrected")
@@ -120,7 +120,8 @@ class Guesses(Immutable):
     def from_counts(cls, counts: ErrorCounts) -> Guesses:
         """All guesses of counts of the design "one_run", pooled: N0 + N1 guesses, of which X + Y were wrong.
 
-        At least N1 of the examples were members and at least N0 were not.
+        At least N1 of the examples were members and at least N0 were not. Counts whose `group` labels say that some of
+        their rows depend on each other are refused.
 
         >>> counts = bdp.ErrorCounts(3, 20, 4, 20, design="one_run", examples=60)
         >>> guesses = bdp.Guesses.from_counts(counts)
@@ -133,6 +134,8 @@ class Guesses(Immutable):
             raise InputError(
                 f'counts of the design "{counts.design}" are no guesses on one model; that is the design "one_run"'
             )
+        if reason := dependent(counts):
+            raise InputError(reason.rstrip("."))
         whole = counts.pool()
         negatives, positives = int(whole.negatives[0]), int(whole.positives[0])
         made = negatives + positives
@@ -313,6 +316,17 @@ def guesses_from_ranking(
             "_ranking": _Ranking(table, order, lowest),
         }
     )  # fmt: skip
+
+
+def dependent(counts: ErrorCounts) -> str:
+    """Why not every guess of these counts is on a coin of its own, a sentence; empty where each is."""
+    if counts.group is None or len(set(counts.group)) == len(counts.group):
+        return ""
+    label = next(label for i, label in enumerate(counts.group) if label in counts.group[:i])
+    return (
+        f"The rows of the counts with the group label {show(label)} depend on each other, so that their guesses are not"
+        " each on a coin of its own: keep one row of each group."
+    )
 
 
 def _check_splits(splits: Any, rule: str, examples: int, numbers: int) -> None:

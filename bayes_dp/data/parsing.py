@@ -165,19 +165,20 @@ class _Stated:
         names = {plain(heading): k for k, heading in reversed(list(enumerate(headings)))}
         self.places = {key: names[key] for key in layout.settings if key in names and key not in layout.column}
         self.values: dict[str, Any] = {}
-        self._rows = 0
+        self._first: dict[str, str] | None = None
 
     def add(self, cells: Any, place: Callable[[str], str]) -> None:
         """The cells of one more row, which `place` names."""
-        for key, k in self.places.items():
-            value = cells[k]
-            if self._rows and value != self._said.get(key):
-                raise InputError(f"{place(key)} must be {show(self._said[key])} as in the first row, not {show(value)}")
-            if not self._rows and value:
-                self.values[key] = int(value) if value.isascii() and value.isdigit() and len(value) < 19 else value
-        if not self._rows:
-            self._said = {key: cells[k] for key, k in self.places.items()}
-        self._rows += 1
+        row = {key: cells[k] for key, k in self.places.items()}
+        if self._first is None:
+            self._first = row
+            whole = {key: value.isascii() and value.isdigit() and len(value) < 19 for key, value in row.items()}
+            self.values = {key: int(value) if whole[key] else value for key, value in row.items() if value}
+        for key, value in row.items():
+            if value != self._first[key]:
+                raise InputError(
+                    f"{place(key)} must be {show(self._first[key])} as in the first row, not {show(value)}"
+                )
 
 
 def json_table(source: Source, layout: Layout = COUNTS) -> Table:

@@ -13,6 +13,7 @@ from bayes_dp.audits import clopper_pearson, f_dp, joint_beta, katz, one_run
 from bayes_dp.audits.f_dp import p_value
 from bayes_dp.audits.one_run import exact_p_value
 from bayes_dp.audits.rate_tests import joint_p
+from bayes_dp.claims.testing import _worse_than_chance
 
 COUNTS = bdp.ErrorCounts(10, 100, 20, 100)
 GUESSES = bdp.Guesses(examples=1000, made=200, correct=170)
@@ -139,3 +140,46 @@ def test_a_file_that_contradicts_itself():
     with pytest.raises(bdp.InputError, match="rows must not be empty"):
         bdp.ClaimTest.from_dict(content | {"rows": []})
     assert replace(test, p_value=None).p_value is None
+
+
+def test_epsilon_at_several_deltas():
+    claim = bdp.Claim.gaussian(1.0)
+    deltas = [1e-6, 1e-3, 0.5]
+    found = claim.epsilon_at(deltas)
+    assert found.tolist() == [claim.epsilon_at(delta) for delta in deltas]
+    assert isinstance(claim.epsilon_at(1e-3), float)
+    with pytest.raises(bdp.InputError, match=r"delta\[1\]"):
+        claim.epsilon_at([0.1, 1.5])
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        bdp.ErrorCounts(90, 100, 85, 100),
+        bdp.ErrorCounts([40, 90], 100, [50, 85], 100),
+        bdp.Guesses(1000, 200, 50),
+        bdp.GuessTable(-np.arange(400.0), np.arange(400) >= 200),
+    ],
+)
+def test_worse_than_chance_is_said_in_the_first_line(evidence):
+    """A claim that bad decisions do not refute, though their opposites would."""
+    found = bdp.Claim(1.0, 1e-5).test(evidence)
+    assert not found.refuted
+    (said,) = found.warnings
+    assert "worse than chance" in said or "members score lower" in said
+    assert said in found.answer
+    assert str(found).splitlines()[0] == found.answer
+    assert bdp.ClaimTest.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize("evidence", [bdp.ErrorCounts(55, 100, 52, 100), bdp.Guesses(1000, 200, 95)])
+def test_guessing_is_not_worse_than_chance(evidence):
+    found = bdp.Claim(1.0, 1e-5).test(evidence)
+    assert found.warnings == ()
+    assert "warnings" not in found.to_dict()
+
+
+def test_many_bases_that_guess_are_not_said_to_be_worse_than_chance():
+    rng = np.random.default_rng(0)
+    given = (bdp.ErrorCounts(rng.binomial(50, 0.5, 20), 50, rng.binomial(50, 0.5, 20), 50) for _ in range(300))
+    assert sum(bool(_worse_than_chance(counts)) for counts in given) <= 3

@@ -102,3 +102,20 @@ def test_arrays_cannot_be_changed():
     for array in (guesses.made, guesses.correct, guesses.order, guesses.lowest):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def test_counts_of_dependent_rows_are_no_guesses_on_coins():
+    rows = ([3, 2], [20, 20], [4, 3], [20, 20])
+    grouped = bdp.ErrorCounts(*rows, group=["x", "x"], design="one_run", examples=100)
+    with pytest.raises(bdp.InputError, match="with the group label 'x' depend on each other"):
+        bdp.Guesses.from_counts(grouped)
+    for ask in (lambda: bdp.audits.one_run(grouped, 1e-5), lambda: bdp.compare(grouped, 1e-5, claim=bdp.Claim(9.0))):
+        with pytest.raises(bdp.InputError, match="keep one row of each group"):
+            ask()
+    table = bdp.compare(grouped, 1e-5, names=["one-run", "f-dp-gaussian", "panoramia"])
+    assert {row.kind for row in table.rows} == {"refused"}
+    assert all("depend on each other" in row.reason for row in table.rows)
+    apart = bdp.ErrorCounts(*rows, group=["x", "y"], design="one_run", examples=100)
+    alone = bdp.ErrorCounts(*rows, design="one_run", examples=100)
+    assert bdp.audits.one_run(apart, 1e-5).value == bdp.audits.one_run(alone, 1e-5).value
+    assert bdp.audits.one_run(grouped[0], 1e-5).value >= 0

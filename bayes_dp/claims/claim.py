@@ -149,7 +149,7 @@ class Claim:
 
     def statement(self, delta: float | None = None) -> str:
         """The claim in words, with its ε at `delta`, or at its own δ."""
-        at = self.delta if delta is None else delta
+        at = self.delta if delta is None else one_number("delta", delta, 0.0, 1.0)
         if at is None:
             return self.what
         link = " with" if isinstance(self.below, ApproxDP) else ","

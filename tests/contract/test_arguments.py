@@ -1061,7 +1061,7 @@ POLYGON = Polygon(np.array([0.0, 0.1]), np.array([0.01, 0.3]))
 call("bayes_dp.tradeoff.polygon.Polygon.inverse", POLYGON.inverse, {}, y=numbers(0, 1))
 call("bayes_dp.tradeoff.polygon.Polygon.delta_at", POLYGON.delta_at, {}, epsilon=numbers(0, math.inf, "[)", 1.0))
 call("bayes_dp.tradeoff.polygon.Polygon.epsilon_at", POLYGON.epsilon_at, {}, delta=numbers(0, 1))
-call("bayes_dp.Claim.epsilon_at", CLAIM.epsilon_at, {}, delta=DELTA_TO_ONE)
+call("bayes_dp.Claim.epsilon_at", CLAIM.epsilon_at, {}, delta=numbers(0, 1, "[]", 0.1))
 call("bayes_dp.Claim.statement", CLAIM.statement, {}, delta=besides(DELTA_TO_ONE, None))
 call(
     "bayes_dp.Claim.test",

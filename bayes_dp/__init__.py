@@ -120,9 +120,9 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.data.guess_table import GuessTable as GuessTable
     from bayes_dp.data.guesses import Guesses as Guesses
     from bayes_dp.data.loss_table import LossTable as LossTable
+    from bayes_dp.data.other_tools import read_scores as read_scores
     from bayes_dp.planning.claims import ClaimPlan as ClaimPlan
     from bayes_dp.planning.claims import plan_claim as plan_claim
-    from bayes_dp.data.other_tools import read_scores as read_scores
     from bayes_dp.planning.plan import plan as plan
     from bayes_dp.planning.result import Plan as Plan
     from bayes_dp.planning.simulated import Experiment as Experiment

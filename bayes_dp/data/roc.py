@@ -14,6 +14,22 @@ every sample size, by itself and not together with others:
         n = min(n0, n1) disjoint pairs, so P[AUC ≥ x] ≤ exp(−n KL(x, a)) for the true area a < x, and alike below
         (Hoeffding 1963, 5b and Theorem 1)
 
+The interval of the area by the method "delong" is narrower, and approximate. With A the area at hand, it holds all a
+with
+
+    |a − A| ≤ t √(r v(a)),   v(a) = a (1 − a) [1 + (N − 1) ((1 − a)/(2 − a) + a/(1 + a))]/(n0 n1),   N = (n0 + n1)/2
+
+where v is the variance of the area if scores are exponential (Hanley, McNeil 1982, in the score interval of Newcombe
+2006), r = max(1, w/v(A)) scales it up to the variance w = S1/n1 + S0/n0 of DeLong, DeLong and Clarke-Pearson (1988)
+where that is larger, and t is the quantile of Student's law with Satterthwaite's degrees of freedom for w, at most
+twice the normal one. Unlike Wald's or a logit interval it does not shrink to a point where the area is 1.
+
+At 95% it held the true area in 93% to 100% of 400 draws in each of 49 cases: normal scores with true areas of 0.5,
+0.76, 0.95, 0.99 and 0.999; two values; 2% exposed members; members spread 3 and 30 times as wide, or at two ends;
+with 10 + 10, 30 + 30, 20 + 500, 500 + 20 and 500 + 500 members and non-members. In the 50th it held in 85%: of 10
+members at two ends all are at the upper one in a tenth of all draws. Of such few examples take the exact one. The
+logit interval fell to 63% (two values, rarely the higher one) and 83% (area 0.99, 20 members).
+
 That members score lower is tested by the rank sum of Mann and Whitney, with the normal approximation for ties.
 """
 
@@ -22,15 +38,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import special
 
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
-from bayes_dp.checks import InputError, one_number
+from bayes_dp.checks import InputError, is_one_of, one_number, show
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["Rate", "RateAt", "RocCurve"]
+__all__ = ["Interval", "Rate", "RateAt", "RocCurve"]
+
+Interval = Literal["exact", "delong"]
 
 
 @dataclass(frozen=True)
@@ -143,8 +162,42 @@ class RocCurve:
         steps = np.diff(self.false_positives) * (self.true_positives[1:] + self.true_positives[:-1])
         return float(np.sum(steps, dtype=np.float64) / (2.0 * self.negatives * self.positives))
 
-    def auc(self) -> Rate:
-        """The area with its interval."""
+    def auc(self, method: Interval = "exact") -> Rate:
+        """The area with its interval: "exact", which holds at every sample size, or "delong", see above."""
+        if not is_one_of(method, get_args(Interval)):
+            raise InputError(f'method must be "exact" or "delong", not {show(method)}')
+        return self._exact_auc() if method == "exact" else self._delong()
+
+    def _delong(self) -> Rate:
+        area, n0, n1 = self.area(), self.negatives, self.positives
+        found, called = np.diff(self.true_positives), np.diff(self.false_positives)
+        of_members = 1 - (self.false_positives[1:] + self.false_positives[:-1]) / (2 * n0)  # who score lower than each
+        of_others = (self.true_positives[1:] + self.true_positives[:-1]) / (2 * n1)
+        s1, s0 = _variance(of_members, found) / n1, _variance(of_others, called) / n0
+        normal = float(special.ndtri((1 + self.confidence) / 2))
+        scale, t = 1.0, normal
+        if s1 + s0 > 0:
+            scale = max(1.0, (s1 + s0) / self._spread(area))
+            degrees = (s1 + s0) ** 2 / (s1**2 / max(n1 - 1, 1) + s0**2 / max(n0 - 1, 1))
+            t = min(float(special.stdtrit(degrees, (1 + self.confidence) / 2)), 2 * normal)
+
+        def end(limit: float) -> float:
+            inside = area
+            for _ in range(60):
+                middle = (inside + limit) / 2
+                held = abs(middle - area) <= t * math.sqrt(scale * self._spread(middle))
+                inside, limit = (middle, limit) if held else (inside, middle)
+            return inside if held else limit
+
+        return Rate(area, end(0.0), end(1.0), self.confidence)
+
+    def _spread(self, area: float) -> float:
+        """v(a), the variance of an area if scores are exponential."""
+        n0, n1 = self.negatives, self.positives
+        pairs = 1 + ((n0 + n1) / 2 - 1) * ((1 - area) / (2 - area) + area / (1 + area))
+        return area * (1 - area) * pairs / (n0 * n1)
+
+    def _exact_auc(self) -> Rate:
         area, pairs = self.area(), min(self.negatives, self.positives)
         most = math.log(2 / (1 - self.confidence)) / pairs
         return Rate(area, 1 - _farthest(1 - area, most), _farthest(area, most), self.confidence)
@@ -173,6 +226,13 @@ class RocCurve:
         if variance <= 0:
             return 1.0
         return float(special.ndtr(((self.area() - 0.5) * n0 * n1 + 0.5) / math.sqrt(variance)))
+
+
+def _variance(values: Floats, counts: Ints) -> float:
+    """Of values that occur so many times each, with n − 1; 0 for one."""
+    n = int(counts.sum())
+    mean = float(np.sum(counts * values)) / n
+    return float(np.sum(counts * (values - mean) ** 2)) / max(n - 1, 1)
 
 
 def _exact(successes: Ints, trials: int, confidence: float) -> tuple[Floats, Floats]:

@@ -22,8 +22,8 @@ def scores_in_short(judged: Judged, prob: float) -> str:
     curve = judged.table.roc(prob)
     rates = " and ".join(f"{_percent(curve.tpr_at(fpr).value)} at {_percent(fpr)}" for fpr in _FPRS[:2])
     return (
-        f"The attack's AUC is {_interval(curve.auc())}; of the members it finds {rates} of the non-members accused, of"
-        f" {curve.positives} members and {curve.negatives} non-members."
+        f"The attack's AUC is {_interval(curve.auc('delong'))}; of the members it finds {rates} of the non-members"
+        f" accused, of {curve.positives} members and {curve.negatives} non-members."
     )
 
 
@@ -38,7 +38,10 @@ def about_scores(found: Findings, judged: Judged, figures: Mapping[str, Figure])
         yield Paragraph(shown(sentence), "warning")
     yield figures["roc"]
     curve = table.roc(found.prob)
-    rows = [("area under the ROC curve", _interval(curve.auc()), "")]
+    rows = [
+        ("area under the ROC curve", _interval(curve.auc()), ""),
+        ("the same, approximately (DeLong)", _interval(curve.auc("delong")), ""),
+    ]
     for fpr in _FPRS:
         at = curve.tpr_at(fpr)
         rows.append(
@@ -51,9 +54,9 @@ def about_scores(found: Findings, judged: Judged, figures: Mapping[str, Figure])
         )
     yield ReportTable(
         "rates_of_scores",
-        f"How well the scores tell members from non-members, with exact {share} intervals of what the same model and"
-        " attack would reach on further such examples. An AUC of 0.5 is guessing. The last column is the share of the"
-        " non-members that is really accused by the threshold.",
+        f"How well the scores tell members from non-members, with {share} intervals, exact but for one, of what the"
+        " same model and attack would reach on further such examples. An AUC of 0.5 is guessing. The last column is the"
+        " share of the non-members that is really accused by the threshold.",
         ("", f"value and {share} interval", "non-members accused"),
         tuple(rows),
     )
@@ -70,6 +73,7 @@ def scores_to_dict(judged: Judged, prob: float) -> dict[str, Any]:
         "members": int(judged.table.member.sum()),
         "digest": judged.table.digest(),
         "auc": asdict(curve.auc()),
+        "auc_delong": asdict(curve.auc("delong")),
         "tpr_at_fpr": {f"{fpr:g}": asdict(curve.tpr_at(fpr)) for fpr in _FPRS},
         "memberships": _memberships(judged).details,
         "guesses": {

@@ -314,7 +314,9 @@ call(
     propensity=Values((None, 0.5, np.full(N, 0.5)), (0, 1, -0.1, math.nan, "half", True, [0.5], np.full((N, 1), 0.5))),
     base=Values((None, ["a"] * N), ("a", ["a"], [1.5] * N, 3, THING)),
 )
-call("bayes_dp.GuessTable.auc", SCORES.auc, {}, confidence=CONFIDENCE)
+AREA = one_of("exact", "delong")
+call("bayes_dp.GuessTable.auc", SCORES.auc, {}, confidence=CONFIDENCE, method=AREA)
+call("bayes_dp.data.roc.RocCurve.auc", SCORES.roc().auc, {}, method=AREA)
 call("bayes_dp.GuessTable.roc", SCORES.roc, {}, confidence=CONFIDENCE)
 FPR = number(0, 1, "[]", 0.1)
 call("bayes_dp.GuessTable.tpr_at", SCORES.tpr_at, {"fpr": 0.1}, fpr=FPR, confidence=CONFIDENCE)

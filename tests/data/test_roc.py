@@ -147,3 +147,74 @@ def test_what_is_no_rate_is_refused(fpr):
     for confidence in (0, 1, math.nan):
         with pytest.raises(bdp.InputError, match="confidence"):
             bdp.GuessTable([1.0, 2.0], [True, False]).auc(confidence)
+
+
+# The approximate interval of the area ---------------------------------------------------------------------------------
+
+
+def test_the_interval_of_delong_by_its_equations():
+    rng = np.random.default_rng(1)
+    inner, outer = np.round(rng.normal(1, 3, 15), 1), np.round(rng.normal(0, 1, 25), 1)
+    curve = RocCurve.of(np.append(inner, outer), np.arange(40) < 15, 0.9)
+    rate = curve.auc("delong")
+    wins = np.sign(inner[:, None] - outer) / 2 + 0.5
+    area = wins.mean()
+    s1, s0 = wins.mean(axis=1).var(ddof=1) / 15, wins.mean(axis=0).var(ddof=1) / 25
+    t = stats.t.ppf(0.95, (s1 + s0) ** 2 / (s1**2 / 14 + s0**2 / 24))
+
+    def v(a):
+        return a * (1 - a) * (1 + 19 * ((1 - a) / (2 - a) + a / (1 + a))) / (15 * 25)
+
+    scale = max(1.0, (s1 + s0) / v(area))
+    assert scale > 1  # members are spread wider
+    assert rate.value == pytest.approx(area)
+    for end in rate.interval():
+        assert abs(end - area) == pytest.approx(t * math.sqrt(scale * v(end)), rel=1e-9)
+
+
+@pytest.mark.parametrize("rows", [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0], [1, 0, 0, 0, 0, 0, 0]])
+def test_an_area_of_one_or_nothing_has_an_interval_that_is_no_point(rows):
+    rate = RocCurve.of(-np.arange(len(rows), dtype=float), np.array(rows) == 1).auc("delong")
+    assert rate.value in (0.0, 1.0)
+    assert rate.value in rate.interval()
+    assert 0.1 < rate.high - rate.low < 0.9
+
+
+def test_scores_that_are_all_the_same():
+    rate = RocCurve.of(np.zeros(20), np.arange(20) % 2 == 0).auc("delong")
+    assert rate.value == 0.5
+    assert rate.low == pytest.approx(1 - rate.high)
+    assert 0.2 < rate.low < 0.4
+
+
+HARD = {
+    "near 1": (lambda rng, n: rng.normal(3.3, 1, n), lambda rng, n: rng.normal(0, 1, n)),
+    "two values": (lambda rng, n: (rng.random(n) < 0.6) * 1.0, lambda rng, n: (rng.random(n) < 0.4) * 1.0),
+    "few exposed": (
+        lambda rng, n: np.where(rng.random(n) < 0.02, 8, 0) + rng.normal(size=n),
+        lambda rng, n: rng.normal(size=n),
+    ),
+    "members at two ends": (lambda rng, n: rng.normal(1, 30, n), lambda rng, n: rng.normal(size=n)),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_how_often_the_interval_of_delong_holds(case):
+    inside, outside = HARD[case]
+    rng = np.random.default_rng(7)
+    few = np.sort(outside(rng, 200_000))
+    many = inside(rng, 200_000)
+    truth = (np.searchsorted(few, many, "left") + np.searchsorted(few, many, "right")).mean() / (2 * len(few))
+    missed, repetitions = 0, 250
+    for n1, n0 in ((10, 10), (20, 200)):
+        for _ in range(repetitions):
+            score = np.append(inside(rng, n1), outside(rng, n0))
+            rate = RocCurve.of(score, np.arange(n1 + n0) < n1).auc("delong")
+            missed += not rate.low - 2e-3 <= truth <= rate.high + 2e-3
+    assert missed / (2 * repetitions) <= 0.08
+
+
+@pytest.mark.parametrize("method", ["wald", None, 3, True])
+def test_other_intervals_are_refused(method):
+    with pytest.raises(bdp.InputError, match='method must be "exact" or "delong"'):
+        bdp.GuessTable([1.0, 2.0], [True, False]).auc(method=method)

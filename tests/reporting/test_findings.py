@@ -390,12 +390,14 @@ def test_a_report_of_scores(of_scores):
     assert "features" not in said[1]
     curve = table.roc(0.9)
     rows = tables(of_scores)["rates_of_scores"].rows
-    for row, fpr in zip(rows[1:], (0.001, 0.01, 0.1), strict=True):
+    for row, fpr in zip(rows[2:], (0.001, 0.01, 0.1), strict=True):
         at = curve.tpr_at(fpr)
         assert row[1] == f"{100 * at.value:.3g}% ({100 * at.low:.3g}% to {100 * at.high:.3g}%)"
-    assert rows[0][1].startswith(f"{curve.area():.3g} (")
-    assert "is more" in rows[1][2]  # 0.1% of 250 non-members is less than one
-    assert "is more" not in rows[2][2]
+    for row, method in zip(rows, ("exact", "delong"), strict=False):
+        area = curve.auc(method)
+        assert row[1] == f"{area.value:.3g} ({area.low:.3g} to {area.high:.3g})"
+    assert "is more" in rows[2][2]  # 0.1% of 250 non-members is less than one
+    assert "is more" not in rows[3][2]
     tried = tables(of_scores)["pilot"].rows
     assert [row[0].split(" ")[0] for row in tried] == [str(one.made) for one in found.judged.tried]
     assert sum("taken" in row[0] for row in tried) == 1

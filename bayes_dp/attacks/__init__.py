@@ -13,5 +13,10 @@ from bayes_dp.attacks.scores import Split as Split
 from bayes_dp.attacks.scores import Uncorrected as Uncorrected
 from bayes_dp.attacks.scores import guess as guess
 from bayes_dp.attacks.shadow_models import shadow as shadow
+from bayes_dp.attacks.white_box import StepScores as StepScores
+from bayes_dp.attacks.white_box import choose_canaries as choose_canaries
+from bayes_dp.attacks.white_box import dirac_scores as dirac_scores
+from bayes_dp.attacks.white_box import printed_step_scores as printed_step_scores
+from bayes_dp.attacks.white_box import step_scores as step_scores
 
 __all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value) or inspect.isclass(value))

@@ -689,6 +689,79 @@ call(
     score=Values((None, lambda counts: 1.0), (3, "score", True, [abs], THING, math.nan)),
 )
 
+TWO_GRADIENTS = {
+    "gram": Values(
+        (np.eye(2), [[1, 0.5], [0.5, 1]]),
+        (
+            np.eye(3),
+            1.0,
+            [1.0, 1.0],
+            [[1, 2], [2, 1]],
+            [[1, 0], [0, math.nan]],
+            [[1, 0], [0, math.inf]],
+            "a",
+            True,
+            None,
+        ),
+        ("inner",),
+    ),
+    "inner": Values(
+        ([1.0, 0.0], np.zeros(2)),
+        ([1.0], 1.0, [], [[1.0, 0.0]], [math.nan, 0.0], [math.inf, 0.0], "a", True, None, THING),
+        ("gram", "canaries"),
+    ),
+}
+RATE_OF_SAMPLING = number(0, 1, "(]", 0.5)
+call(
+    "bayes_dp.attacks.step_scores",
+    attacks.step_scores,
+    {"gram": np.eye(2), "inner": [1.0, 0.0], "canaries": 1, "noise_multiplier": 1.0, "sampling_rate": 0.5},
+    canaries=Values((1, 2), (0, 3, 1.0, -1, "a", True, None, [1], THING)),
+    noise_multiplier=Values((0.0, 1.0, 1e3), (-1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    sampling_rate=Values((0.5, 1.0, 1e-3), RATE_OF_SAMPLING.bad),
+    clip=Values((0.5, 1.0), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    members=Values((None, 1, 100), (0, 1.5, -1, "a", True, [1], THING)),
+    **TWO_GRADIENTS,
+)
+call(
+    "bayes_dp.attacks.printed_step_scores",
+    attacks.printed_step_scores,
+    {
+        "gram": np.eye(2),
+        "inner": [1.0, 0.0],
+        "canaries": 1,
+        "sampling_rate": 0.5,
+        "learning_rate": 0.1,
+        "batch": 4.0,
+    },
+    canaries=Values((1,), (0, 2, 3, 1.0, "a", True, None, [1], THING), ("gram",)),
+    sampling_rate=Values((0.5, 1.0, 1e-3), RATE_OF_SAMPLING.bad),
+    learning_rate=Values((0.1, 1.0), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    batch=Values((0.5, 64), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    **TWO_GRADIENTS,
+)
+call(
+    "bayes_dp.attacks.dirac_scores",
+    attacks.dirac_scores,
+    {"inner": np.zeros((2, 3)), "noise_multiplier": 1.0, "sampling_rate": 0.5},
+    inner=Values(
+        (np.ones((2, 3)), [[1.0]]), ([1.0], 1.0, np.zeros((0, 3)), [[math.nan]], [[math.inf]], "a", True, None, THING)
+    ),
+    noise_multiplier=Values((0.5, 1.0), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    sampling_rate=Values((0.5, 1.0, 1e-3), RATE_OF_SAMPLING.bad),
+)
+call(
+    "bayes_dp.attacks.choose_canaries",
+    attacks.choose_canaries,
+    {"leakage": np.ones((2, 3)), "count": 2},
+    leakage=Values(
+        (np.ones((2, 3)), np.full((1, 3), 2.0)),
+        ([1.0], 1.0, np.zeros((0, 3)), [[-1.0, 2.0]], [[math.nan, 1.0]], [[math.inf, 1.0]], "a", True, None, THING),
+    ),
+    count=Values((1, 3), (0, 4, 1.5, "a", True, None, [1], THING)),
+    by=one_of("sum", "ranks"),
+)
+
 # Propensities ---------------------------------------------------------------------------------------------------------
 
 FEATURE = Values(
@@ -1753,6 +1826,7 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "Propensity",
     "Needed",
     "Row",
+    "StepScores",
     "Study",
     "TradeOffFunction",
     "Mechanism",

@@ -12,6 +12,7 @@ import bayes_dp as bdp
 from bayes_dp.comparison.schema import CODES
 from bayes_dp.comparison.verdict import Reason, Verdict
 from bayes_dp.comparison.verdict_forms import _RULES, FORMS, brief
+from tests.comparison.schemas_of_forms import faults_of_junit, faults_of_sarif
 
 HOSTILE = 'a|b <script>, 100%\n::error::x & "y" \x07'
 PASSED = Verdict("passed", 4.0, 0.9, 2.5, 0.01, (Reason("interval", "It ends at 2.5."),), ("A note.",))
@@ -81,3 +82,53 @@ def test_sarif_has_a_result_for_each_reason():
 def test_verdicts_as_they_come(form: str):
     verdict = bdp.gate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, 1.0)
     assert FORMS[form](verdict, "counts.csv").endswith("\n")
+
+
+# By the published schemas -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", ALL, ids=lambda verdict: verdict.verdict)
+@pytest.mark.parametrize("source", ["counts.csv", HOSTILE, "a folder/é?#.csv"])
+def test_sarif_and_junit_keep_to_their_schemas(verdict, source):
+    assert faults_of_sarif(json.loads(FORMS["sarif"](verdict, source))) == []
+    assert faults_of_junit(ElementTree.fromstring(FORMS["junit"](verdict, source).encode())) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "fault"),
+    [
+        (lambda log: log.pop("runs"), "log has no runs"),
+        (lambda log: log.update(version="2.0"), "log.version is not 2.1.0"),
+        (lambda log: log.update(verdict="failed"), "log has verdict"),
+        (lambda log: log["runs"][0].update(columnKind="bytes"), "log.runs[0].columnKind is 'bytes'"),
+        (lambda log: log["runs"][0]["tool"]["driver"].pop("name"), "log.runs[0].tool.driver has no name"),
+        (lambda log: log["runs"][0]["results"][0].update(level="fatal"), "log.runs[0].results[0].level is 'fatal'"),
+        (lambda log: log["runs"][0]["results"][0].update(ruleIndex="1"), "log.runs[0].results[0].ruleIndex is '1'"),
+        (lambda log: log["runs"][0]["results"][0].pop("message"), "log.runs[0].results[0] has no message"),
+        (
+            lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"].update(
+                artifactLocation={"uri": "a b"}
+            ),
+            "log.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri is 'a b'",
+        ),
+    ],
+)
+def test_the_check_of_sarif_sees_faults(broken, fault):
+    log = json.loads(FORMS["sarif"](FAILED, "counts.csv"))
+    broken(log)
+    assert fault in faults_of_sarif(log)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (('name="bayes-dp"', ""), "testsuite has no name"),
+        (('tests="1"', 'tests="1" verdict="x"'), "testsuites has verdict"),
+        (('time="0">\n<testcase', 'time="now">\n<testcase'), "the time of testsuite is 'now'"),
+        (("failure", "verdict"), "verdict in testcase"),
+        (("testcase", "test"), "test in testsuite"),
+    ],
+)
+def test_the_check_of_junit_sees_faults(change, fault):
+    text = FORMS["junit"](FAILED, "counts.csv").replace(*change)
+    assert fault in faults_of_junit(ElementTree.fromstring(text.encode()))

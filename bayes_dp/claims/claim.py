@@ -142,7 +142,7 @@ class Claim:
         >>> bdp.Claim(1.0, 1e-5).epsilon_at(0.0)  # of no use there
         inf
         >>> bdp.Claim.gaussian(1.0).epsilon_at([1e-5, 1e-3]).round(2)
-        array([4.38, 3.08])
+        array([4.38, 3.14])
         """
         found = np.asarray(self.below.epsilon_at(numbers("delta", delta, 0.0, 1.0)))
         return found if found.ndim else float(found)

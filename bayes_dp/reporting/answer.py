@@ -14,7 +14,7 @@ from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportT
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.reporting.scored import about_scores, scores_in_short
 from bayes_dp.reporting.shift import shift_in_short, under_shift
-from bayes_dp.tradeoff import approx_dp
+from bayes_dp.tradeoff import ApproxDP, approx_dp, bayes_risk
 
 __all__ = ["answer"]
 
@@ -265,16 +265,27 @@ def _posterior(found: Findings, figures: Mapping[str, Figure]) -> Iterator[Piece
             " them, at 1 each is the best. It is estimated along with ε, as the same counts may come from good attacks"
             " on a training that gives little away, or from bad attacks on one that gives away more."
         )
-    ends = {"lower end": low, "median": post.median, "upper end": high}
-    yield ReportTable(
+    yield _meaning(found, {"lower end": low, "median": post.median, "upper end": high})
+
+
+def _meaning(found: Findings, ends: dict[str, float]) -> ReportTable:
+    """What the ends of the interval, the quoted lower bound and the claim let an attacker do."""
+    if found.quoted is not None and found.quoted.lower is not None:
+        ends = ends | {f"the bound by {found.quoted.method}": found.quoted.lower}
+    if found.stated is not None and math.isfinite(claimed := found.stated.epsilon_at(found.delta)):
+        ends = ends | {"the claim": claimed}
+    rows = []
+    for what, value in ends.items():
+        f = ApproxDP(value, found.delta)
+        shares = (*(1 - float(f(rate)) for rate in _ACCUSED), f.advantage(), float(bayes_risk(f)))
+        rows.append((f"{what}, {value:.3g}", *map(_percent, shares)))
+    return ReportTable(
         "meaning",
         f"What such values of ε mean, at δ = {found.delta:g}: the largest share of the members that any attack can"
-        " find, by the share of the non-members that it may falsely accuse.",
-        ("value of ε", *(f"{100 * rate:g}% accused" for rate in _ACCUSED)),
-        tuple(
-            (f"{what}, {value:.3g}", *(_percent(_most_found(found, value, rate)) for rate in _ACCUSED))
-            for what, value in ends.items()
-        ),
+        " find, by the share of the non-members that it may falsely accuse; the advantage, by how much the first may"
+        " exceed the second; and the smallest share of wrong decisions on as many members as non-members.",
+        ("value of ε", *(f"{100 * rate:g}% accused" for rate in _ACCUSED), "advantage", "wrong decisions"),
+        tuple(rows),
     )
 
 

@@ -104,9 +104,9 @@ def test_the_text_says_these_numbers(hostile, counts):
     assert f"rule out an ε below {bound:.3g} with confidence 95% (clopper-pearson)" in points(hostile)
     assert f"That an ε between {bound:.3g} and {low:.3g} is improbable holds only under" in points(hostile)
     found = tables(hostile)
-    for cells, epsilon in zip(found["meaning"].rows, (low, hostile.posterior.median, high), strict=True):
+    for cells, epsilon in zip(found["meaning"].rows, (low, hostile.posterior.median, high, bound), strict=True):
         expected = [f"{100 * (1 - float(approx_dp(rate, epsilon, 1e-3))):.3g}%" for rate in (0.001, 0.01, 0.1)]
-        assert list(cells[1:]) == expected
+        assert list(cells[1:4]) == expected
     assert [row[1:] for row in found["bases"].rows] == [
         ("40 of 100", "30 of 100"), ("12 of 90", "60 of 100"), ("7 of 100", "80 of 100"), ("30 of 100", "45 of 100"),
         ("5 of 100", "90 of 100"),
@@ -457,3 +457,21 @@ def test_scores_with_propensities():
     assert "members are as many as its propensity may give" in report.markdown
     low, high = bdp.estimate(of_one_model(), 1e-3, choice=100).interval(parameter="e")
     assert f"e between {low:.3g} and {high:.3g}" in lead(report)
+
+
+def test_what_values_of_epsilon_mean(of_scores):
+    found = of_scores.findings
+    low, high = found.interval
+    rows = {row[0].rpartition(", ")[0]: row for row in tables(of_scores)["meaning"].rows}
+    values = {
+        "lower end": low, "median": found.posterior.median, "upper end": high,
+        "the bound by one-run": found.quoted.lower, "the claim": 0.2,
+    }  # fmt: skip
+    assert list(rows) == list(values)
+    for name, value in values.items():
+        odds = np.exp(value)
+        most = [min(1e-3 + odds * a, 1 - (1 - 1e-3 - a) / odds) for a in (0.001, 0.01, 0.1)]  # the nearer of two lines
+        advantage = (odds - 1 + 2e-3) / (odds + 1)
+        assert rows[name][4] == f"{100 * advantage:.3g}%"
+        assert rows[name][5] == f"{50 * (1 - advantage):.3g}%"
+        assert rows[name][1:4] == tuple(f"{100 * share:.3g}%" for share in most)

@@ -205,16 +205,21 @@ def require_fair(table: GuessTable) -> None:
 
 
 def guess_extremes(
-    table: GuessTable, choice: NumberOfGuesses | int, sides: Sides, seed: int, warnings: tuple[str, ...]
+    table: GuessTable,
+    choice: NumberOfGuesses | int,
+    sides: Sides | Literal["largest"],
+    seed: int,
+    warnings: tuple[str, ...],
 ) -> Guesses:
-    """What `guess` gives, whatever the propensities."""
+    """What `guess` gives, whatever the propensities. With `sides` "largest", the scores that are farthest from 0 are
+    guessed, and called members where they are positive."""
     if isinstance(choice, int | np.integer) and not isinstance(choice, bool):
         choice = Fixed(int(choice))
     if not isinstance(choice, NumberOfGuesses):
         raise InputError(
             f"choice must be Fixed, Bonferroni, Split, MultiSplit, Uncorrected or a whole number, not {show(choice)}"
         )
-    if not isinstance(sides, str) or sides not in get_args(Sides):
+    if not isinstance(sides, str) or sides not in (*get_args(Sides), "largest"):
         raise InputError(f'sides must be "both" or "members", not {show(sides)}')
     # A stream of its own, because Split draws with a seed too, and often with the same one
     rng = np.random.default_rng(np.random.SeedSequence(seed_of(seed), spawn_key=(1,)))
@@ -222,21 +227,24 @@ def guess_extremes(
     if isinstance(choice, MultiSplit):
         splits = tuple(guess_extremes(table, one, sides, seed, warnings) for one in choice.each())
         order, made = _ranked(table.score, np.arange(len(table)), rng), np.array(numbers)
-        return guesses_from_ranking(
-            table, order, made, _lowest(made, sides), "multisplit", warnings=warnings, splits=splits
-        )
+        lowest = _lowest(table.score[order], made, sides, rng)
+        return guesses_from_ranking(table, order, made, lowest, "multisplit", warnings=warnings, splits=splits)
     if isinstance(choice, Split):
         tried, rows = rows_of_split(len(table), choice.fraction, choice.seed)
         order, first = _ranked(table.score, rows, rng), _ranked(table.score, tried, rng)
         made = _scaled(numbers, choice.fraction, len(first))
-        pilot = guesses_from_ranking(table, first, made, _lowest(made, sides), "uncorrected")
+        lowest = _lowest(table.score[first], made, sides, rng)
+        pilot = guesses_from_ranking(table, first, made, lowest, "uncorrected")
         made = _scaled(numbers, 1 - choice.fraction, len(order))
-        return guesses_from_ranking(table, order, made, _lowest(made, sides), "split", pilot, warnings)
+        lowest = _lowest(table.score[order], made, sides, rng)
+        return guesses_from_ranking(table, order, made, lowest, "split", pilot, warnings)
     rule: Rule = "uncorrected"
     if not isinstance(choice, Uncorrected):
         rule = "fixed" if isinstance(choice, Fixed) else "bonferroni"
     order, made = _ranked(table.score, np.arange(len(table)), rng), np.array(numbers)
-    return guesses_from_ranking(table, order, made, _lowest(made, sides), rule, warnings=warnings)
+    return guesses_from_ranking(
+        table, order, made, _lowest(table.score[order], made, sides, rng), rule, warnings=warnings
+    )
 
 
 def _ranked(score: Floats, rows: Indices, rng: np.random.Generator) -> Indices:
@@ -245,8 +253,12 @@ def _ranked(score: Floats, rows: Indices, rng: np.random.Generator) -> Indices:
     return shuffled[np.argsort(score[shuffled], kind="stable")]
 
 
-def _lowest(made: Ints, sides: Sides) -> Ints:
-    """How many of so many guesses are of non-members."""
+def _lowest(rising: Floats, made: Ints, sides: Sides | Literal["largest"], rng: np.random.Generator) -> Ints:
+    """How many of so many guesses of these scores, in rising order, are of non-members."""
+    if sides == "largest":
+        shuffled = rising[rng.permutation(len(rising))]
+        farthest = shuffled[np.argsort(-np.abs(shuffled), kind="stable")]
+        return np.concatenate([[0], np.cumsum(farthest <= 0)])[made]
     return made // 2 if sides == "both" else np.zeros_like(made)
 
 

@@ -21,6 +21,7 @@ _HOMES = {
     "joint_beta": "intervals",
     "joint_exact": "combine",
     "katz": "intervals",
+    "labels": "labels",
     "one_run": "one_run",
     "panoramia": "panoramia",
     "profile": "profile",
@@ -38,6 +39,7 @@ __all__ = [
     "joint_beta",
     "joint_exact",
     "katz",
+    "labels",
     "one_run",
     "panoramia",
     "profile",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:  # the functions, for type checkers
     from bayes_dp.audits.intervals import jeffreys as jeffreys
     from bayes_dp.audits.intervals import joint_beta as joint_beta
     from bayes_dp.audits.intervals import katz as katz
+    from bayes_dp.audits.labels import labels as labels
     from bayes_dp.audits.one_run import one_run as one_run
     from bayes_dp.audits.panoramia import panoramia as panoramia
     from bayes_dp.audits.profile import profile as profile

@@ -1,0 +1,190 @@
+"""The verbs audit labels and audit attribute: what a model remembers of labels, or of another column of its data."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from bayes_dp.cli.audit import Tau, audit, report
+from bayes_dp.cli.command import Verb
+from bayes_dp.cli.options import (
+    EXPERT,
+    AsJson,
+    Confidence,
+    Delta,
+    FailAbove,
+    How,
+    Numbers,
+    Seed,
+    argument,
+    chosen,
+    flag,
+    one_of,
+    text,
+    whole,
+)
+
+__all__: list[str] = []
+
+_REST = """
+The proxy and the control are models that never saw these labels. Without a
+control, or where the control has a bound above 0, the bound is not valid.
+
+\b
+Exit codes:
+  0 done, 1 the check of --fail-above failed,
+  2 bad input (one line on standard error says what is wrong),
+  3 the check is inconclusive, as the bound is not valid"""
+
+_LABELS = f"""\b
+FILE has one row for each example of the training, say with two classes:
+  label,q_0,q_1,p_0,p_1,c_0,c_1
+  1,0.31,0.69,0.02,0.98,0.27,0.73
+label     the class that was trained on: a whole number from 0, or one of --classes
+q, p, c   probabilities of the classes by the proxy, the audited model, the control
+
+\b
+Example:
+  bayes-dp audit labels table.csv --label label --proxy q_0,q_1 \\
+    --model p_0,p_1 --control c_0,c_1 --delta 1e-5
+{_REST}"""
+
+_ATTRIBUTE = f"""\b
+FILE has one row for each example of the training, say with two values:
+  smoker,q_no,q_yes,l_no,l_yes,c_no,c_yes
+  yes,0.8,0.2,0.41,0.93,0.55,0.61
+q         probabilities of the values given the other columns, by the proxy
+l, c      what the audited model and the control give to the example's label if
+          the value were this one
+
+\b
+Example:
+  bayes-dp audit attribute table.csv --attribute smoker --classes no,yes \\
+    --proxy q_no,q_yes --likelihood l_no,l_yes --control c_no,c_yes --delta 1e-5
+{_REST}"""
+
+
+class FamilyOfLabels(StrEnum):
+    approx = "approx"
+    gaussian = "gaussian"
+
+
+Table = Annotated[str, argument("The examples of the training: a .csv, .tsv, .txt or .parquet file, see below.")]
+LabelColumn = Annotated[str, text("COLUMN", "The column of the labels that were trained on.")]
+AttributeColumn = Annotated[str, text("COLUMN", "The column of the attribute's values in the training.")]
+OfProxy = Annotated[str, text("A,B[,...]", "The columns of the proxy's probabilities, in the order of the classes.")]
+OfModel = Annotated[str, text("A,B[,...]", "The columns of the audited model's probabilities.")]
+OfLikelihood = Annotated[
+    str, text("A,B[,...]", "The columns of what the audited model gives to the label under each value.")
+]
+OfControl = Annotated[str | None, text("A,B[,...]", "The columns of the control.")]
+Classes = Annotated[
+    str | None, text("A,B[,...]", "The classes, in the order of the columns; by default 0, 1, and so on.")
+]
+ExactProxy = Annotated[
+    bool, flag("--exact-proxy", "The proxy is the very law of the labels, as in a simulation.", panel=EXPERT)
+]
+Games = Annotated[int, whole("N", "How often the game is played.", panel=EXPERT)]
+Kind = Annotated[FamilyOfLabels, one_of(FamilyOfLabels, "The privacy that is bounded.", panel=EXPERT)]
+
+
+@audit.command("labels", cls=Verb, epilog=_LABELS, short_help="What a model remembers of the labels it was trained on.")
+def labels(
+    file: Table,
+    label: LabelColumn,
+    proxy: OfProxy,
+    model: OfModel,
+    delta: Delta,
+    control: OfControl = None,
+    classes: Classes = None,
+    guesses: Numbers = None,
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+    fail_above: FailAbove = None,
+    choice: How = None,
+    tau: Tau = 0.0,
+    family: Kind = FamilyOfLabels.approx,
+    exact_proxy: ExactProxy = False,
+    games: Games = 21,
+    seed: Seed = 0,
+) -> int:
+    """Bound the ε of label privacy from below, by a game that is played after the training.
+
+    Of each example a guesser sees the label of the training or one that a proxy draws, and says which it is.
+    """
+    names = {"proxy": proxy, "model": model, "control": control}
+    settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
+    return _audited(file, label, classes, names, guesses, choice, as_json, fail_above, confidence, seed, settings)
+
+
+@audit.command("attribute", cls=Verb, epilog=_ATTRIBUTE, short_help="What a model remembers of another column.")
+def attribute(
+    file: Table,
+    attribute: AttributeColumn,
+    proxy: OfProxy,
+    likelihood: OfLikelihood,
+    delta: Delta,
+    control: OfControl = None,
+    classes: Classes = None,
+    guesses: Numbers = None,
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+    fail_above: FailAbove = None,
+    choice: How = None,
+    tau: Tau = 0.0,
+    family: Kind = FamilyOfLabels.approx,
+    exact_proxy: ExactProxy = False,
+    games: Games = 21,
+    seed: Seed = 0,
+) -> int:
+    """Bound the ε of the privacy of an attribute from below, by a game that is played after the training.
+
+    Of each example a guesser sees the value of the training or one that a proxy draws, and says which it is.
+    """
+    names = {"proxy": proxy, "likelihood": likelihood, "control": control}
+    settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
+    return _audited(file, attribute, classes, names, guesses, choice, as_json, fail_above, confidence, seed, settings)
+
+
+def _audited(
+    file: str,
+    column: str,
+    classes: str | None,
+    names: dict[str, str | None],
+    guesses: str | None,
+    choice: Any,
+    as_json: bool,
+    fail_above: float | None,
+    confidence: float,
+    seed: int,
+    settings: dict[str, Any],
+) -> int:
+    import numpy as np
+
+    from bayes_dp.audits.labels import labels as bound
+    from bayes_dp.checks import InputError, show, text_of
+    from bayes_dp.propensity.features import open_columns
+
+    table = open_columns(file, (column.lower(),))
+    given = {}
+    for name, headings in names.items():
+        if headings is None:
+            continue
+        columns = [table.column(heading) for heading in headings.split(",")]
+        for heading, cells in zip(headings.split(","), columns, strict=True):
+            if cells.dtype.kind not in "iuf" or not np.isfinite(cells.astype(np.float64)).all():
+                raise InputError(f"{file}: the column {show(heading)} must hold a number in each row")
+        given[name] = np.column_stack(columns).astype(np.float64)
+    known = classes.split(",") if classes else [str(i) for i in range(given["proxy"].shape[1])]
+    if len(known) != given["proxy"].shape[1]:
+        raise InputError(
+            f"--proxy must name a column for each of the {len(known)} classes, not {given['proxy'].shape[1]}"
+        )
+    place = {name: i for i, name in enumerate(known)}
+    cells = [(text_of(cell) or "").strip() for cell in table.column(column).tolist()]
+    if (wrong := next((i for i, cell in enumerate(cells) if cell not in place), None)) is not None:
+        raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(cells[wrong])}")
+    made = None if guesses is None and choice is None else chosen(guesses, choice, seed)
+    truth = np.array([place[cell] for cell in cells])
+    found = bound(truth, **given, **settings, choice=made, confidence=confidence, seed=seed)
+    return report({"all": found}, as_json, fail_above)

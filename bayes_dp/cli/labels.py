@@ -166,7 +166,7 @@ def _audited(
     from bayes_dp.propensity.features import open_columns
 
     table = open_columns(file, (column.lower(),))
-    given = {}
+    given: dict[str, Any] = {}
     for name, headings in names.items():
         if headings is None:
             continue
@@ -174,17 +174,23 @@ def _audited(
         for heading, cells in zip(headings.split(","), columns, strict=True):
             if cells.dtype.kind not in "iuf" or not np.isfinite(cells.astype(np.float64)).all():
                 raise InputError(f"{file}: the column {show(heading)} must hold a number in each row")
+        if len(columns) < 2:
+            raise InputError(f"--{name} must name the columns of two or more classes, not of {len(columns)}")
         given[name] = np.column_stack(columns).astype(np.float64)
+        total = given[name].sum(axis=1)
+        if "likelihood" not in names and (off := np.abs(total - 1) > 1e-6).any():
+            row = int(np.argmax(off))
+            raise InputError(f"{table.place(row)}: the probabilities of --{name} must sum to 1, not to {total[row]:g}")
     known = classes.split(",") if classes else [str(i) for i in range(given["proxy"].shape[1])]
     if len(known) != given["proxy"].shape[1]:
         raise InputError(
             f"--proxy must name a column for each of the {len(known)} classes, not {given['proxy'].shape[1]}"
         )
     place = {name: i for i, name in enumerate(known)}
-    cells = [(text_of(cell) or "").strip() for cell in table.column(column).tolist()]
-    if (wrong := next((i for i, cell in enumerate(cells) if cell not in place), None)) is not None:
-        raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(cells[wrong])}")
+    named = [(text_of(cell) or "").strip() for cell in table.column(column).tolist()]
+    if (wrong := next((i for i, cell in enumerate(named) if cell not in place), None)) is not None:
+        raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(named[wrong])}")
     made = None if guesses is None and choice is None else chosen(guesses, choice, seed)
-    truth = np.array([place[cell] for cell in cells])
-    found = bound(truth, **given, **settings, choice=made, confidence=confidence, seed=seed)
+    truth = np.array([place[cell] for cell in named])
+    found = bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
     return report({"all": found}, as_json, fail_above)

@@ -17,8 +17,8 @@ import pytest
 import bayes_dp as bdp
 
 GUESSES = bdp.Guesses(100, 50, 45)
-CALLED = ("combine", "compositional", "f_dp", "one_run", "panoramia", "profile", "sequential", "zero_run")
-DATA = {"attack", "baseline", "counts", "guesses", "learned", "score"}
+CALLED = ("combine", "compositional", "f_dp", "labels", "one_run", "panoramia", "profile", "sequential", "zero_run")
+DATA = {"attack", "baseline", "counts", "guesses", "labels", "learned", "model", "proxy", "score"}
 
 
 @pytest.mark.parametrize("name", [*(name for name in bdp.audits.__all__ if name != "profile"), "bootstrap"])

@@ -90,23 +90,23 @@ class TestBound:
     def test_power(self, k, epsilon, share, least):
         """Mean bounds of the best score are .84, 3.67, 7.25, 3.24 and 6.89 when one game is played."""
         y, q, chance = randomized(200_000, k, epsilon, 0)
-        found = ALL(y, q, likelihood=chance, delta=0, exact=True, games=3, choice=int(share * len(y)))
+        found = ALL(y, q, None, 0, likelihood=chance, exact=True, games=3, choice=int(share * len(y)))
         assert found.valid
         assert least < found.value < epsilon
 
     def test_scores_of_a_model(self):
         y, q, chance = randomized(50_000, 2, 3.0, 1)
         m, control = learned(chance, q), np.full_like(q, 0.5)
-        both = ALL(y, q, m, delta=1e-5, control=q[:, ::-1] * 0.0 + control, games=3)
+        both = ALL(y, q, m, 1e-5, control=q[:, ::-1] * 0.0 + control, games=3)
         assert both.details["score"] == "log ratio"
         assert 1.5 < both.value < 3.0
-        one = ALL(y, q, m, delta=1e-5, control=control, games=3, scores=["difference"])
+        one = ALL(y, q, m, 1e-5, control=control, games=3, scores=["difference"])
         assert one.details["score"] == "difference"
         assert one.value < both.value
 
     def test_median_of_games_at_half_the_error(self):
         y, q, chance = randomized(3000, 2, 2.0, 2)
-        found = ALL(y, q, likelihood=chance, delta=0, exact=True, games=5, choice=100, seed=9)
+        found = ALL(y, q, None, 0, likelihood=chance, exact=True, games=5, choice=100, seed=9)
         score = likelihood(chance, q)
         seeds = np.random.SeedSequence(9, spawn_key=(5,)).generate_state(5)
         plain = []
@@ -122,33 +122,33 @@ class TestBound:
 
     def test_other_delta_and_family(self):
         y, q, chance = randomized(5000, 2, 2.0, 3)
-        found = ALL(y, q, likelihood=chance, delta=1e-5, exact=True, games=3)
+        found = ALL(y, q, None, 1e-5, likelihood=chance, exact=True, games=3)
         assert found.epsilon_at(1e-3).value <= found.value  # of the same guesses
-        gaussian = ALL(y, q, likelihood=chance, delta=1e-5, exact=True, games=3, family="gaussian")
+        gaussian = ALL(y, q, None, 1e-5, likelihood=chance, exact=True, games=3, family="gaussian")
         assert gaussian.value > 0
 
     def test_slack_lowers_it(self):
         y, q, chance = randomized(20_000, 2, 3.0, 4)
-        bounds = [ALL(y, q, likelihood=chance, delta=0, exact=True, games=1, tau=tau).value for tau in (0, 0.01, 0.05)]
+        bounds = [ALL(y, q, None, 0, likelihood=chance, exact=True, games=1, tau=tau).value for tau in (0, 0.01, 0.05)]
         assert bounds[0] > bounds[1] > bounds[2] > 0
 
     def test_an_uncorrected_choice_is_not_valid(self):
         y, q, chance = randomized(500, 2, 1.0, 5)
         choice = bdp.attacks.Uncorrected([10, 100])
-        assert "The best of 2 numbers" in ALL(y, q, likelihood=chance, delta=0, exact=True, choice=choice).invalid
+        assert "The best of 2 numbers" in ALL(y, q, None, 0, likelihood=chance, exact=True, choice=choice).invalid
 
 
 class TestControl:
     def test_without_one_it_is_not_valid(self):
         y, q, chance = randomized(2000, 2, 3.0, 6)
-        assert "no control" in ALL(y, q, learned(chance, q), delta=0).invalid
+        assert "no control" in ALL(y, q, learned(chance, q), 0).invalid
 
     def test_a_control_that_sees_more_than_the_proxy(self):
         """The proxy misses a feature: a model that never saw the labels and has the feature is as good as a leak."""
         y, truth, _ = randomized(20_000, 2, 0.0, 7)
         q, rng = np.full_like(truth, 0.5), np.random.default_rng(7)
         blurred = np.clip(truth + rng.normal(0, 0.01, len(truth))[:, None] * [1, -1], 0, 1)
-        found = ALL(y, q, truth, delta=0, control=blurred)
+        found = ALL(y, q, truth, 0, control=blurred)
         assert found.value > 0.5
         assert found.details["control"] > 0.5
         assert "control" in found.invalid
@@ -158,10 +158,10 @@ class TestControl:
         rng = np.random.default_rng(8)
         y, q = (rng.random(5000) < 0.6).astype(int), np.full((5000, 2), 0.5)
         chance = responses(y, 2, 1.0, rng)[1]
-        found = ALL(y, q, likelihood=chance, delta=0, exact=True)
+        found = ALL(y, q, None, 0, likelihood=chance, exact=True)
         assert "not as the proxy says" in found.invalid
         assert 0.05 < found.details["tau_at_least"] <= 0.1
-        assert not ALL(y, q, likelihood=chance, delta=0, exact=True, tau=0.1).invalid
+        assert not ALL(y, q, None, 0, likelihood=chance, exact=True, tau=0.1).invalid
 
     def test_the_error_of_a_proxy_is_found_as_rarely_as_said(self):
         found = [proxy_error(*randomized(300, 3, 1.0, seed)[:2], confidence=0.8) for seed in range(300)]
@@ -184,8 +184,8 @@ def misses(k, epsilon, score, games, seed, tau=0.0, moved=0.0, n=400, made=60):
         y = drawn(truth, rng)
         chance = responses(y, k, epsilon, rng)[1]
         given = {"likelihood": chance} if score == "likelihood" else {"scores": [score]}
-        model = () if score == "likelihood" else (learned(chance, truth),)
-        found = ALL(y, q, *model, delta=0, exact=True, tau=tau, games=1, choice=made, seed=i, **given)
+        model = None if score == "likelihood" else learned(chance, truth)
+        found = ALL(y, q, model, 0, exact=True, tau=tau, games=1, choice=made, seed=i, **given)
         wrong += found.value > epsilon
     return wrong
 
@@ -240,7 +240,19 @@ def test_what_is_refused(change, message):
         ALL(**given)
 
 
+def power() -> None:
+    print("| classes | ε | 1% guessed | 10% guessed |\n|---:|---:|---:|---:|")
+    for k, epsilon in ((2, 1), (2, 4), (2, 8), (5, 4), (10, 8)):
+        y, q, chance = randomized(200_000, k, epsilon, 0)
+        options = {"likelihood": chance, "exact": True, "games": 1}
+        made = ([ALL(y, q, None, 0, choice=m, seed=i, **options).value for i in range(10)] for m in (2000, 20_000))
+        print(f"| {k} | {epsilon} | {' | '.join(f'{np.mean(values):.2f}' for values in made)} |", flush=True)
+
+
 def main() -> None:
+    if sys.argv[1:] == ["power"]:
+        power()
+        return
     games = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     print("| classes | ε | score | proxy is off by | τ | bounds above ε |\n|---:|---:|---|---:|---:|---:|")
     for case in CASES:

@@ -121,7 +121,7 @@ def test_the_index_of_the_documentation():
         assert needs == ", ".join(audits()[name].needs)
         assert page == f"{INDEX[name].family.replace('-', '_')}.md"
         assert (DOCS / page).is_file()
-    pages = {page for *_, page in rows} | {"index.md", "profile.md", "sequential.md"}
+    pages = {page for *_, page in rows} | {"index.md", "labels.md", "profile.md", "sequential.md"}
     assert (ROOT / "mkdocs.yml").read_text().count("audits/") == len(pages)
 
 

@@ -344,6 +344,8 @@ call(
     {},
     score=Values((None, lambda counts: 1.0), (3, "score", True, [abs], THING, math.nan)),
 )
+_game = attacks.LabelGame([0, 1, 1], [[0.5, 0.5]] * 3, [[-1.0, 1.0]] * 3)
+call("bayes_dp.attacks.label_game.LabelGame.play", _game.play, {}, seed=SEED)
 for _choice in (attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attacks.MultiSplit(), attacks.Uncorrected()):
     _name = f"bayes_dp.attacks.scores.{type(_choice).__name__}.numbers_for"
     call(_name, _choice.numbers_for, {}, examples=whole(1 if _choice.__dict__.get("n") is None else 10))

@@ -496,6 +496,42 @@ call(
     confidence=CONFIDENCE,
     band=one_of("equal", "dkw"),
 )
+CLASSES = np.arange(60) % 2
+PROXY, MODEL, CONTROL = (np.column_stack([1 - p, p]) for p in np.random.default_rng(0).uniform(0.2, 0.8, (3, 60)))
+OF_CLASSES = Values(
+    (CLASSES, CLASSES.tolist(), CLASSES.astype(float)),
+    (CLASSES[:-1], CLASSES + 1, CLASSES - 0.5, CLASSES[:, None], ["a"] * 60, None, 3, THING, [math.nan] * 60),
+)
+PROBABILITIES = (PROXY[:-1], PROXY + 0.1, PROXY[:, :1], -PROXY, PROXY[None], [["a", "b"]] * 60, 3, THING)
+call(
+    "bayes_dp.audits.labels",
+    audits.labels,
+    {"labels": CLASSES, "proxy": PROXY, "model": MODEL, "delta": 0.0},
+    labels=OF_CLASSES,
+    proxy=Values((PROXY, PROXY.tolist()), (*PROBABILITIES, None, MODEL), ("model", "labels")),
+    model=Values((MODEL,), (*PROBABILITIES, None, PROXY), ("likelihood",)),
+    delta=DELTA,
+    likelihood=Values((None,), (MODEL,), ("model",)),
+    control=Values((None, CONTROL), (*PROBABILITIES, MODEL, PROXY), ("likelihood",)),
+    exact=flag(),
+    tau=DELTA_TO_ONE,
+    family=Values(("approx",), ("gaussian", "laplace", 3, None, True, THING), ("Gaussian",)),
+    scores=Values(
+        (["difference"], ("log ratio", "difference"), "difference"), ([], "best", ["difference"] * 2, None, 3, THING)
+    ),
+    choice=CHOICE,
+    games=whole(1, 10_000),
+    confidence=CONFIDENCE,
+    seed=SEED,
+)
+call(
+    "bayes_dp.audits.labels.proxy_error",
+    audits.labels.proxy_error,
+    {"labels": CLASSES, "proxy": PROXY},
+    labels=OF_CLASSES,
+    proxy=Values((PROXY,), (*PROBABILITIES, None), ("labels",)),
+    confidence=CONFIDENCE,
+)
 PROFILE = audits.profile([0.1, 0.3], [0.2, 0.5])
 for _name, _argument, _values in (
     ("epsilon_at", "delta", numbers(0, 1, "[]", 0.1)),
@@ -633,6 +669,14 @@ SEVERAL = Values(
     (0, [0], [5, 5], 2.5, math.nan, "all", True, [], [[5]], THING, [5, None]),
 )
 call("bayes_dp.attacks.Fixed", attacks.Fixed, {"n": 3}, n=besides(whole(1, floats=True), bad=([3],)))
+call(
+    "bayes_dp.attacks.LabelGame",
+    attacks.LabelGame,
+    {"labels": CLASSES, "proxy": PROXY, "score": MODEL},
+    labels=OF_CLASSES,
+    proxy=Values((PROXY,), (*PROBABILITIES, None), ("labels", "score")),
+    score=Values((MODEL, -MODEL, MODEL * math.inf), (MODEL[:-1], MODEL * math.nan, None, 3, "a", THING)),
+)
 for _name in ("Bonferroni", "Uncorrected", "Split", "MultiSplit"):
     _more = {"fraction": number(0, 1, "()", 0.5), "seed": SEED} if "Split" in _name else {}
     _more |= {"splits": whole(2, 1000)} if _name == "MultiSplit" else {}

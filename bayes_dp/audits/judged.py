@@ -78,6 +78,8 @@ def judged(given: GuessTable | Guesses, delta: float | None, choice: NumberOfGue
         raise InputError("choice is for a table of scores; these guesses are made already")
     else:
         guesses = _of_coins(given)
+    if (guesses.made < 2).all():
+        raise InputError(f"at least 2 guesses are needed, one of either kind, and there are {guesses.made.max()}")
     if not guesses.lowest.any():
         raise InputError('guesses must be of members and of non-members (sides="both"): of one kind they have no rates')
     if guesses.pilot is None:

@@ -87,6 +87,8 @@ def test_guesses_of_a_table_without_propensities_get_fair_coins():
         (guess(TABLE, Bonferroni([10, 20])), None, "and not the best of 2"),
         (guess(TABLE, 20), 20, "choice is for a table of scores"),
         (guess(TABLE, 20, "members"), None, r'guesses must be of members and of non-members \(sides="both"\)'),
+        (TABLE[:3], None, "at least 2 guesses are needed, one of either kind, and there are 1"),
+        (TABLE, 1, "at least 2 guesses are needed, one of either kind, and there are 1"),
         (bdp.Guesses(100, 20, 15), None, "these are numbers, which do not tell false positives"),
     ],
 )

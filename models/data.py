@@ -1,7 +1,9 @@
 """Data sets that are too large for a package: from the folder that BAYES_DP_DATASETS names, or from OpenML.
 
 Fashion-MNIST (Zalando SE 2017, MIT licence) has 60 000 + 10 000 images of 28 × 28 pixels in ten classes. In the folder
-it is `fashion-mnist/`, with the four files that its authors published. OpenML's copy is cached by scikit-learn.
+it is `fashion-mnist/`, with the four files that its authors published. Adult (UCI 1996, CC BY 4.0) has 48 842 people of
+the census of 1994 and whether they earn more than 50 000 dollars; it is `adult.csv.gz`. OpenML's copies are cached by
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
 
-__all__ = ["FOLDER", "fashion_mnist"]
+__all__ = ["FOLDER", "adult", "fashion_mnist"]
 
 FOLDER = "BAYES_DP_DATASETS"
 _PARTS = ("train", "t10k")
@@ -39,6 +41,40 @@ def fashion_mnist() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
             " load it from OpenML"
         ) from error
     return x.astype(np.uint8), y.astype(np.int64)
+
+
+def adult() -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
+    """Features (48842, 14), in which categories are whole numbers from 0 and what is missing is NaN; which of them are
+    categories (14,); and the label, 1 for those who earn more, (48842,)."""
+    import pandas as pd
+
+    if folder := os.environ.get(FOLDER):
+        path = Path(folder) / "adult.csv.gz"
+        try:
+            frame = pd.read_csv(path, skipinitialspace=True, na_values="?")
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    else:
+        from sklearn.datasets import fetch_openml
+
+        try:
+            frame = fetch_openml("adult", version=2, as_frame=True).frame
+        except Exception as error:
+            raise InputError(
+                f"Adult is needed: set {FOLDER} to a folder that has adult.csv.gz, or let scikit-learn load it from"
+                " OpenML"
+            ) from error
+    label = frame.iloc[:, -1].astype(str).str.contains(">50K").to_numpy().astype(np.int64)
+    columns, kinds = [], []
+    for name in frame.columns[:-1]:
+        column = frame[name]
+        kinds.append(not pd.api.types.is_numeric_dtype(column))
+        if kinds[-1]:
+            codes = column.astype("category").cat.codes.to_numpy().astype(np.float64)
+            columns.append(np.where(codes < 0, np.nan, codes))
+        else:
+            columns.append(column.to_numpy(dtype=np.float64))
+    return np.column_stack(columns), np.array(kinds), label
 
 
 def _idx(path: Path, dimensions: int) -> NDArray[np.uint8]:

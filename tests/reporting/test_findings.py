@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -426,7 +427,7 @@ def test_memberships_that_were_no_fair_coins_are_said_to_be_none():
 @pytest.mark.parametrize(
     ("evidence", "choice", "words", "lines"),
     [
-        (scored(), 40, "--guesses 40", "choice=40)"),
+        (scored(), 40, "--guesses 40", "choice=40"),
         (
             scored(),
             bdp.attacks.Split([40, 80]),
@@ -442,8 +443,8 @@ def test_memberships_that_were_no_fair_coins_are_said_to_be_none():
         (bdp.attacks.guess(scored(), 40), None, None, "bdp.report(guesses, 0.001"),
     ],
 )
-def test_how_a_report_of_scores_is_repeated(evidence, choice, words, lines):
-    found = bdp.report(evidence, 1e-3, choice=choice, source="s.csv").findings
+def test_how_a_report_of_scores_is_repeated(of_scores, evidence, choice, words, lines):
+    found = replace(of_scores.findings, given=evidence, choice=choice)
     codes = repetition(found, None, "s.csv")
     assert lines in codes["python"].text
     assert ("command" in codes) == (words is not None)

@@ -46,6 +46,7 @@ Members = Literal["coins"]
 
 _MOST = 2_000_000_000  # bytes of arrays that are read
 _ROWS = 1_000_000
+_UNSURE = 1e-2  # by which probabilities may miss 1, as those of half precision do
 _TABLES = (".csv", ".tsv", ".txt", ".json")
 _PICKLED = (".pkl", ".pickle", ".pt", ".joblib")
 _TENSORFLOW = ("loss", "logits", "probs", "entropy")  # the first that is there counts
@@ -213,7 +214,7 @@ def _of_arrays(source: Any) -> tuple[str, GuessTable]:
     (first, score), (second, member) = values.items()
     if first == "y_pred_proba":
         score = _second_column(name, score)
-    return found[0], _table(name, np.ravel(score), np.ravel(member), (first, second))
+    return found[0], _table(name, score, member, (first, second))
 
 
 def _keys(keys: Sequence[str], *wanted: str) -> dict[str, str]:
@@ -240,16 +241,22 @@ def _of_tensorflow(name: str, arrays: Mapping[str, Any]) -> GuessTable:
     odds: Callable[..., Floats] = odds_of_logits if kind == "logits" else odds_of_probabilities
     scores = []
     for heading, values, label in zip(headings, sides, labels, strict=True):
-        if values.ndim not in (1, 2) or values.dtype.kind != "f" or label.shape != values.shape[:1]:
+        if values.ndim != 2 or values.shape[1] < 2 or values.dtype.kind != "f" or label.shape != values.shape[:1]:
             raise InputError(
-                f"{name}: {heading} must be numbers of the shape (examples, classes), with a label for each, not"
-                f" {values.shape} with labels of the shape {label.shape}"
+                f"{name}: {heading} must be numbers of the shape (examples, classes), of at least 2, with a label"
+                f" for each example, not {values.shape} with labels of the shape {label.shape}"
             )
-        classes = 2 if values.ndim == 1 else values.shape[1]
+        if values.shape[1] != sides[0].shape[1]:
+            raise InputError(f"{name}: {heading} must have {sides[0].shape[1]} classes, not {values.shape[1]}")
+        classes = values.shape[1]
         if label.dtype.kind not in "iu" or not ((label >= 0) & (label < classes)).all():
             raise InputError(f"{name}: labels of {heading} must be whole numbers from 0 to {classes - 1}")
-        if (bad := ~np.isfinite(values).reshape(len(values), -1).all(axis=1)).any():
+        if (bad := ~np.isfinite(values).all(axis=1)).any():
             raise InputError(f"{name}: {heading}[{int(np.argmax(bad))}] must be finite numbers")
+        shares = ((values >= 0) & (values <= 1)).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _UNSURE)
+        if kind == "probs" and not shares.all():
+            i = int(np.argmin(shares))
+            raise InputError(f"{name}: {heading}[{i}] must be probabilities that add up to 1, not {show(values[i])}")
         scores.append(odds(values, label.astype(np.intp)))
     return _joined(name, scores, headings)
 
@@ -298,7 +305,7 @@ def _of_sacro(name: str, folder: str, results: Mapping[str, Any], which: str | N
     result = scored[which or next(iter(scored))]
     if isinstance(block := result.get("individual"), dict):
         return _table(name, block.get("score") or [], block.get("member") or [])
-    beside = result.get("individual_file") or result["predictions_file"]
+    beside = result.get("individual_file") or result.get("predictions_file")
     if not isinstance(beside, str) or os.path.basename(beside) != beside or not beside.endswith(".npz"):
         raise InputError(f"{name} names {show(beside)}, which is no .npz file beside it")
     return _of_arrays(os.path.join(folder, beside))[1]

@@ -239,6 +239,23 @@ BAD = {
         lambda f: sacro(f, {"individual_file": "../secret.npz"}),
         r"names '../secret.npz', which is no .npz file beside it",
     ),
+    "an odd block": (lambda f: sacro(f, {"individual": [1, 2]}), "names None, which is no .npz file beside it"),
+    "several models": (
+        lambda f: write_npz(f, scores=np.ones((3, 2)), memberships=np.ones((3, 2))),
+        r"scores must have one number for each .*, not the shape \(3, 2\)",
+    ),
+    "one class": (
+        lambda f: write_npz(f, **sides("logits", LOGITS[:, :1]), **sides("labels", 0 * LABELS)),
+        "of at least 2, with a label",
+    ),
+    "other classes": (
+        lambda f: write_npz(f, logits_train=LOGITS[:20], logits_test=LOGITS[20:, :2], **sides("labels", LABELS % 2)),
+        "logits_test must have 3 classes, not 2",
+    ),
+    "no probabilities": (
+        lambda f: write_npz(f, **sides("probs", 2 * PROBABILITIES), **sides("labels", LABELS)),
+        r"probs_train\[0\] must be probabilities that add up to 1",
+    ),
     "a missing file": (lambda f: sacro(f, {"individual_file": "gone.npz"}), "gone.npz cannot be read: no such file"),
 }
 

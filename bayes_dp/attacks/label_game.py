@@ -97,7 +97,7 @@ def log_ratio(model: ArrayLike, proxy: ArrayLike) -> Floats:
 
 def likelihood(chance: ArrayLike, proxy: ArrayLike) -> Floats:
     """log L − log Σ q L of each label, (n, k)."""
-    found, q = numbers("likelihood", chance, 0.0), probabilities("proxy", proxy)
+    found, q = numbers("likelihood", chance, 0.0, np.inf, high_open=True), probabilities("proxy", proxy)
     if found.shape != q.shape:
         raise InputError(f"likelihood must have the shape {q.shape} of proxy, not {found.shape}")
     total = (q * found).sum(axis=1)

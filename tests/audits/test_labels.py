@@ -225,6 +225,8 @@ def test_a_shift_that_is_not_declared_makes_it_fail():
         ({"model": [[0.5, 0.25, 0.25]] * 3}, "the shape"),
         ({"model": None}, "give model"),
         ({"control": [[0.2, 0.8]] * 3}, "never saw"),
+        ({"model": None, "likelihood": [[np.inf, 1.0]] * 3}, "likelihood"),
+        ({"model": None, "likelihood": [[0.0, 0.0]] * 3}, "must be above 0"),
         ({"scores": ["both"]}, "scores must be"),
         ({"scores": ["log ratio"] * 2}, "scores must be"),
         ({"family": "laplace"}, "family must be"),

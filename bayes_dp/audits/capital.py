@@ -187,6 +187,14 @@ def checked_state(place: str, content: Any, size: int) -> dict[str, Any]:
     widths = {len(row) for row in found["counts"]}
     if lengths != (4, 4, size, 4) or len(widths) != 1 or widths > {1, len(_LEVELS)}:
         raise InputError(f"{place}: sums, start and counts do not fit the grid")
-    if found["past_pairs"] > found["pairs"] or any(None in found[key] for key in ("sums", "past_sums", "start")):
+    pairs, past = found["pairs"], found["past_pairs"]
+    limits = (found["sums"], pairs), (found["past_sums"], past)
+    if (
+        None in found["start"]
+        or not past <= pairs <= found["until"]
+        or any(each is None or not 0 <= each <= most for sums, most in limits for each in sums)
+        or any(sum(column) > pairs - past for column in zip(*found["counts"], strict=True))
+        or len(found["scores"]) not in (0, pairs)
+    ):
         raise InputError(f"{place}: pairs and sums cannot have been written")
     return found

@@ -46,6 +46,7 @@ from bayes_dp.data.json_text import (
     AN_OBJECT,
     Wanted,
     checked_object,
+    is_finite,
     json_of,
     one_of,
     read_json,
@@ -107,7 +108,7 @@ _FIELDS: dict[str, Wanted] = {
     "models": ROWS,
     "number": A_COUNT,
     "updates": A_COUNT,
-    "highest": A_NUMBER,
+    "highest": (lambda value: is_finite(value, 0.0), "a finite number, at least 0"),
     "sha256": A_LINE,
 }
 
@@ -351,13 +352,18 @@ class Sequential:
     def _restore(self, name: str, found: dict[str, Any]) -> None:
         size = len(self.grid)
         best = np.array([-math.inf if value is None else value for value in found["best"]], float)
-        waiting, models = [np.array(each, float) for each in found["waiting"]], np.array(found["models"], float)
+        waiting = [np.array(each, float) for each in found["waiting"]]
         if len(best) != size or len(waiting) != 2 or not found["steps"]:
             raise InputError(f"{name}: best, waiting and steps do not fit the grid")
+        if bool(found["claimed"]) != (self.claim is not None and found["looks"] > 0):
+            raise InputError(f"{name}: claimed must have the looks, if there is a claim")
+        for each in waiting:
+            numbers(f"{name}: waiting", each, 0.0, 1.0)
         if self.method == "one_run":
-            if models.shape != self._models.shape:
-                raise InputError(f"{name}: models must have {size} rows of {self._models.shape[1]} numbers")
-            self._models = models
+            width = self._models.shape[1]
+            if len(found["models"]) != size or any(len(row) != width for row in found["models"]):
+                raise InputError(f"{name}: models must have {size} rows of {width} numbers")
+            self._models = np.array(found["models"], float)
         if self.method == "betting":
             self._capital.restore(checked_state(f"{name}: capital", found["capital"], size))
         if self.method == "mixture":

@@ -239,6 +239,13 @@ def test_files_that_cannot_be(tmp_path):
         {"capital": content["capital"] | {"past_pairs": 10**6}},
         {"capital": content["capital"] | {"start": [None, 1.0]}},
         {"looks": -1},
+        {"waiting": [[2.0], []]},
+        {"claimed": [[1, 0.0]]},
+        {"highest": None},
+        {"capital": content["capital"] | {"sums": [99.0, 0.0, 0.0, 0.0]}},
+        {"capital": content["capital"] | {"counts": [[99], [0], [0], [0]]}},
+        {"capital": content["capital"] | {"scores": [[0.0, 1.0]]}},
+        {"method": "one_run", "models": [[0.0], [0.0, 1.0]]},
         {"confidence": 0.5},
         {"sha256": "0"},
     ]

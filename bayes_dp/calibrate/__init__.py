@@ -13,6 +13,8 @@ rows of methods that promise nothing (an uncorrected choice, approximate interva
     rates         the study of intervals for the error rates of repeated attacks
     shifted       the study of all forms of the zero-run audit, under known laws of propensities
     wrong_pairs   the study of methods on counts that arose otherwise than they assume, which is why these are refused
+    looked_at     the study of sequential audits, and of what looking again does to other bounds
+    profiles      the study of whole profiles
     registered    the studies of audits that have none of their own
     studies       all of them by name, and the loop over their tasks
 """

@@ -16,6 +16,8 @@ import numpy as np
 from bayes_dp.audits.registry import INDEX
 from bayes_dp.audits.registry import audit as audit_named
 from bayes_dp.calibrate.guesses import f_dp_tasks, one_run_tasks, panoramia_tasks, zero_run_tasks
+from bayes_dp.calibrate.looked_at import looked_at_tasks
+from bayes_dp.calibrate.profiles import profile_tasks
 from bayes_dp.calibrate.rates import interval_tasks
 from bayes_dp.calibrate.registered import can_be_studied, tasks_for
 from bayes_dp.calibrate.result import Row, Simulation, Study
@@ -43,6 +45,8 @@ TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "zero-run-compositional": zero_run_tasks,
     "zero-run": shifted_tasks,
     "wrong-pairs": wrong_pair_tasks,
+    "profile": profile_tasks,
+    "sequential": looked_at_tasks,
 }
 for _name, _entry in INDEX.items():
     if _entry.study not in TASKS and can_be_studied(audit_named(_name)):

@@ -15,7 +15,8 @@ from bayes_dp.cli.program import app
 __all__: list[str] = []
 
 _STUDIES = ", ".join(dict.fromkeys(entry.study for entry in INDEX.values()))
-_EPILOG = f"""AUDIT is one of {_STUDIES}, and wrong-pairs, which shows why some methods are refused for some designs.
+_EPILOG = f"""AUDIT is one of {_STUDIES}, profile, sequential, and wrong-pairs, which shows
+why some methods are refused for some designs.
 
 \b
 Examples:

@@ -18,12 +18,11 @@ import bayes_dp as bdp
 from bayes_dp.audits.betting import (
     ApproxClaims,
     bet_on_product,
-    bet_on_sum,
     gaussian_claims,
     laplace_claims,
-    next_refresh,
 )
 from bayes_dp.beta import clopper_pearson_upper
+from bayes_dp.calibrate.looked_at import largest_capital, largest_mixture, looks
 from bayes_dp.tradeoff import Gaussian, Laplace
 
 DELTA, P = 1e-5, 0.05
@@ -55,48 +54,13 @@ def errors(alpha, beta, sequences: int, pairs: int, rng, *, comonotone: bool = F
     return (u < alpha).astype(float), ((u if comonotone else rng.random((sequences, pairs))) < beta).astype(float)
 
 
-def largest_capital(claims, x, y, *, dependent: bool = False):
-    """log of the largest capital after any pair, (sequences,), against a claim of its own for each sequence."""
-    size, pairs = x.shape
-    log, best, t = np.zeros(size), np.zeros(size), 0
-    while t < pairs:
-        until = min(next_refresh(t), pairs)
-        (a, b), sums = ((each[:, :t].sum(axis=1) + 0.5) / (t + 1) for each in (x, y)), (x[:, :t], y[:, :t])
-        if dependent:
-            spread = [0.25 + ((s - r[:, None]) ** 2).sum(axis=1) for s, r in zip(sums, (a, b), strict=True)]
-            bet = bet_on_sum(claims, a, b, (spread[0] / (t + 1), spread[1] / (t + 1)))
-        else:
-            bet = bet_on_product(claims, a, b)
-        values = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-        factors = bet.log_factors(*values)  # (4, sequences)
-        played = factors[(2 * x + y)[:, t:until].astype(int), np.arange(size)[:, None]]
-        steps = log[:, None] + np.cumsum(played, axis=1)
-        log, best, t = steps[:, -1], np.maximum(best, steps.max(axis=1)), until
-    return best
-
-
-def looks(pairs: int):
-    """Every pair up to the 64th, and then whenever there are 2% more."""
-    found = [1]
-    while found[-1] < pairs:
-        found.append(min(next_refresh(found[-1]), pairs))
-    return np.array(found)
-
-
-def largest_mixture(epsilon: float, x, y):
-    """The same for the mixture."""
-    n = looks(x.shape[1])
-    a, b = (np.cumsum(each, axis=1)[:, n - 1] for each in (x, y))
-    return bdp.audits.combine.mixture(a, n, b, n, epsilon, DELTA).max(axis=1)
-
-
 def misses(method: str, null: str, *, sequences: int, pairs: int, comonotone: bool = False):
     """How often the truth is refuted at any look."""
     alpha, beta, epsilon = NULLS[null]
     rng = np.random.default_rng([list(NULLS).index(null), pairs])
     x, y = errors(alpha, beta, sequences, pairs, rng, comonotone=comonotone)
     if method == "mixture":
-        best = largest_mixture(epsilon, x, y)
+        best = largest_mixture(epsilon, DELTA, x, y)
     else:
         claims = ApproxClaims(np.full(sequences, epsilon), DELTA)
         best = largest_capital(claims, x, y, dependent=method == "dependent")
@@ -108,7 +72,7 @@ def naive(method: str, *, sequences: int, pairs: int, null: str = "corner, ε = 
     alpha, beta, epsilon = NULLS[null]
     x, y = errors(alpha, beta, sequences, pairs, np.random.default_rng(0))
     n = looks(pairs)
-    a, b = (np.cumsum(each, axis=1)[:, n - 1] for each in (x, y))
+    a, b = (np.cumsum(each, axis=1)[:, n.astype(int) - 1] for each in (x, y))
     if method == "clopper-pearson":
         high = [clopper_pearson_upper(each, n, P / 2) for each in (a, b)]
         wrong = (np.exp(epsilon) * high[0] + high[1] < 1 - DELTA) | (high[0] + np.exp(epsilon) * high[1] < 1 - DELTA)

@@ -135,7 +135,7 @@ def test_the_digest_tells_guesses_apart():
         (3, 5, "table must be a GuessTable, not int"),
         (GuessTable([1.0, 2.0], [True, False]), 1, "propensity must be given"),
         (GuessTable([1.0, 2.0], [True, False], 0.4), 3, "n must be at most the 2 examples, not 3"),
-        (GuessTable([1.0, 2.0], [True, False], 0.4), "all", "choice must be Fixed, Bonferroni, Split, Uncorrected"),
+        (GuessTable([1.0, 2.0], [True, False], 0.4), "all", "choice must be Fixed, Bonferroni, Split, MultiSplit"),
     ],
 )
 def test_bad_input(given, choice, message):

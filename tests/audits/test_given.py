@@ -63,7 +63,7 @@ def test_made_guesses_are_not_made_again(audit, given, message):
     [
         ({"choice": 401}, "n must be at most the 400 examples, not 401"),
         ({"choice": 0}, "n must be a whole number from 1"),
-        ({"choice": "many"}, "choice must be Fixed, Bonferroni, Split, Uncorrected or a whole number"),
+        ({"choice": "many"}, "choice must be Fixed, Bonferroni, Split, MultiSplit, Uncorrected or a whole number"),
         ({"sides": "all"}, 'sides must be "both" or "members"'),
         ({"seed": -1}, "seed must be a whole number"),
     ],

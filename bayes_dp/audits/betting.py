@@ -103,7 +103,7 @@ class SmoothClaims:
         for _ in range(60):
             tau = (low + high) / 2
             c = self.value(tau, theta)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
                 slope = (tau - a) / (tau * (1 - tau)) - self.steepness(tau, theta) * (c - b) / (c * (1 - c))
             beyond = (slope > 0) | (c <= b)
             low, high = np.where(beyond, low, tau), np.where(beyond, tau, high)
@@ -116,7 +116,8 @@ def gaussian_claims(mu: Floats) -> SmoothClaims:
     """μ-GDP: f(α) = Φ(Φ⁻¹(1 − α) − μ)."""
 
     def steepness(alpha: Floats, mu: Floats) -> Floats:
-        return np.asarray(np.exp(-mu * special.ndtri(alpha) - mu**2 / 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(np.exp(-mu * special.ndtri(alpha) - mu**2 / 2))
 
     return SmoothClaims(mu, lambda alpha, mu: gaussian_inverse(mu, 1 - alpha), steepness)
 
@@ -125,7 +126,7 @@ def laplace_claims(mu: Floats) -> SmoothClaims:
     """The Laplace mechanism, whose trade-off function is e^μ, e^−μ/(4 α²) or e^−μ steep."""
 
     def steepness(alpha: Floats, mu: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return np.asarray(np.clip(np.exp(-mu) / (4 * alpha**2), np.exp(-mu), np.exp(mu)))
 
     return SmoothClaims(mu, lambda alpha, mu: laplace_inverse(mu, 1 - alpha), steepness)
@@ -173,11 +174,13 @@ def bet_on_product(claims: Claims, a: Floats, b: Floats) -> ProductBet:
     mirrored = a + b > 1
     a, b = np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b)
     tau, c, low, high, outside = claims.touching(a, b)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         g0, g1 = (tau - a) / (tau * (1 - tau)), (c - b) / (c * (1 - c))
         l0, l1 = np.clip(g0 / g1, low, high) * g1, g1
         shrink = np.minimum(1.0, _SLACK / np.maximum(l0 * (1 - tau), l1 * (1 - c)))
-    l0, l1 = (np.where(outside & np.isfinite(l0 * shrink) & np.isfinite(l1), each * shrink, 0.0) for each in (l0, l1))
+        l0, l1 = l0 * shrink, l1 * shrink
+    fair = outside & np.isfinite(l0) & np.isfinite(l1)
+    l0, l1 = np.where(fair, l0, 0.0), np.where(fair, l1, 0.0)
     return ProductBet(tau, c, l0, l1, mirrored)
 
 

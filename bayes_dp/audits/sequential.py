@@ -280,7 +280,7 @@ class Sequential:
         if threshold != "adaptive":
             raise InputError(f'threshold must be a number or "adaptive", not {show(threshold)}')
         for name, column in (("without", low), ("with_", high)):
-            numbers(name, column)  # finite, as a file of them has to be
+            numbers(name, column, low_open=True, high_open=True)  # finite, as a file of them has to be
         if self.method != "betting" or self.pairs == "dependent":
             raise InputError('threshold="adaptive" is for betting on independent pairs: give a number')
         if len(low) != len(high):

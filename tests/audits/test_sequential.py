@@ -321,6 +321,15 @@ def test_pairs_that_are_all_the_same(x, y, method, delta):
     assert all(math.isfinite(log_e) for _, log_e in audit.claim_trace())
 
 
+@pytest.mark.parametrize("family", ["approx", "gaussian", "laplace"])
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.5, 1e-320, 1 - 1e-16])
+def test_values_at_the_ends_of_the_grid(family, value):
+    audit = sequential(0.0, family=family, grid=[0.0, 1e-300, 1e-9, 1.0, 38.0], claim=50.0)
+    audit.update([value] * 200, [value] * 200)
+    assert np.isfinite(audit._capital.log).all()
+    assert audit.bound().value == (0.0 if value == 0.5 else 1.0)
+
+
 def test_guesses_that_are_all_right_or_wrong():
     audit = sequential(DELTA, method="one_run", grid=[0.0, 1.0, 12.0])
     for correct in (0, 1000):
@@ -369,6 +378,7 @@ def test_refreshes_of_a_million_pairs():
         (lambda: sequential(DELTA).e_value(0.0123), "value of the grid"),
         (lambda: sequential(DELTA).update_counts(bdp.ErrorCounts([1, 1], [5, 5], [1, 1], [5, 5])), "one base"),
         (lambda: sequential(DELTA).update_scores([1.0], [1.0, 2.0]), "as many scores"),
+        (lambda: sequential(DELTA).update_scores([1.0], [math.inf]), r"with_\[0\] must lie in"),
         (lambda: sequential(DELTA).update([0], [0]).update_scores([1.0], [1.0]), "threshold must be a number"),
         (lambda: sequential(DELTA).update_scores([1.0], [1.0]).update([0], [0]), "go on with update_scores"),
         (lambda: sequential(DELTA).update_scores([1.0], [1.0], threshold="best"), "threshold must be"),

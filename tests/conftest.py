@@ -32,6 +32,8 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown():
     global _seen, _left
+    if "matplotlib.pyplot" in sys.modules:  # figures that are left open would be those of the next test
+        sys.modules["matplotlib.pyplot"].close("all")
     if resident() > _seen + _GROWTH:
         trim()
         if resident() > max(_MOST, _left + _MORE):

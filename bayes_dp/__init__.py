@@ -48,6 +48,8 @@ _HOMES = {
     "bayes_model": "bayes.nuts.model",
     "observe_counts": "bayes.nuts.model",
     "run_nuts": "bayes.nuts.sampler",
+    "estimate_steps": "bayes.white_box",
+    "StepsPosterior": "bayes.white_box",
     "check": "bayes.checks.model_check",
     "ModelCheck": "bayes.checks.model_check",
     "compare_likelihoods": "bayes.checks.compare",
@@ -109,6 +111,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.nuts.model import bayes_model as bayes_model
     from bayes_dp.bayes.nuts.model import observe_counts as observe_counts
     from bayes_dp.bayes.nuts.sampler import run_nuts as run_nuts
+    from bayes_dp.bayes.white_box import StepsPosterior as StepsPosterior
+    from bayes_dp.bayes.white_box import estimate_steps as estimate_steps
     from bayes_dp.checks import InputError as InputError
     from bayes_dp.claims.claim import Claim as Claim
     from bayes_dp.claims.result import ClaimTest as ClaimTest

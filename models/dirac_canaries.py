@@ -9,7 +9,8 @@ mechanism alone: noise, sampling and clipping, as they should be, or with a plan
     no clipping    canaries of the norm 3c are added as they are
     frozen noise   noise is drawn once an epoch, and added in each of its steps
 
-python -m models.dirac_canaries    lower bounds on ε from one run, beside the accountant's ε
+python -m models.dirac_canaries               lower bounds on ε from one run, beside the accountant's ε
+python -m models.dirac_canaries --audit 100    how often the posterior of noise and sampling refutes the claim, by fault
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from bayes_dp.audits import f_dp, one_run
 from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.tradeoff import epsilon_from_mu
 
-__all__ = ["FAULTS", "bounds", "main", "noise_for", "transcript"]
+__all__ = ["FAULTS", "bounds", "main", "noise_for", "refuted", "transcript"]
 
 Floats = NDArray[np.float64]
 
@@ -90,16 +91,38 @@ def bounds(
     return plain, np.asarray(epsilon_from_mu(mu, DELTA))
 
 
+def refuted(claim: bdp.Claim, canaries: int, fault: str | None, runs: int, seed: int = 0) -> float:
+    """The share of audits by `estimate_steps` that refute the claim, half of the canaries being members."""
+    assert claim.training is not None
+    rng, found = np.random.default_rng(seed), 0
+    member = np.arange(canaries) % 2 == 0
+    for _ in range(runs):
+        inner = transcript(member, *claim.training, rng, fault)
+        found += bdp.estimate_steps(inner, member, claim, clipped=False).refuted
+    return found / runs
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m models.dirac_canaries", description="Lower bounds from one run.")
     parser.add_argument("--runs", metavar="N", type=int, default=200, help="of each row")
+    parser.add_argument("--audit", metavar="N", type=int, help="audits without a fault; a fifth as many with each")
     parser.add_argument("--rate", metavar="Q", type=float, default=0.1, help="sampling rate")
     parser.add_argument("--steps", metavar="T", type=int, default=200, help="steps of a training")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of all draws: same seed, same table")
     chosen = parser.parse_args(arguments)
     if chosen.runs < 1 or chosen.steps < 1 or not 0 < chosen.rate <= 1:
         parser.error("--runs and --steps must be at least 1, and --rate above 0 and at most 1")
+    if chosen.audit is not None:
+        if chosen.audit < 5:
+            parser.error("--audit must be at least 5")
+        claim = bdp.Claim.dp_sgd(1.0, chosen.rate, chosen.steps, DELTA)
+        print(f"{claim.statement()}\n{'m':>4}  " + "  ".join(f"{name or 'no fault':>12}" for name in (None, *FAULTS)))
+        for canaries in (50, 400):
+            shares = [refuted(claim, canaries, fault, chosen.audit if fault is None else chosen.audit // 5, chosen.seed)
+                      for fault in (None, *FAULTS)]  # fmt: skip
+            print(f"{canaries:>4}  " + "  ".join(f"{100 * share:11.0f}%" for share in shares))
+        return 0
     print("ε     m     guesses  one run      Gaussian     runs above ε")
     for epsilon in (1.0, 4.0):
         sigma = noise_for(epsilon, chosen.rate, chosen.steps)

@@ -12,6 +12,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -46,6 +47,7 @@ from tests.contract.argument_calls import (
     WITH_PROPENSITIES,
     Call,
     Later,
+    Method,
     WorkBegunError,
     average_of_curves,
     call,
@@ -733,6 +735,41 @@ call(
     score=Values((None, lambda counts: 1.0), (3, "score", True, [abs], THING, math.nan)),
 )
 
+STEPPED = {"inner": RNG.normal(size=(5, 60)) + MEMBER, "member": MEMBER, "claim": bdp.Claim.dp_sgd(1.0, 1.0, 5, 1e-5)}
+call(
+    "bayes_dp.estimate_steps",
+    bdp.estimate_steps,
+    STEPPED,
+    until="bayes_dp.bayes.white_box:_posterior",
+    inner=Values(
+        (STEPPED["inner"], STEPPED["inner"][:2]),
+        (
+            *(
+                np.zeros((5, 60)),
+                np.zeros(5),
+                STEPPED["inner"][:1],
+                STEPPED["inner"][:, :3],
+                np.full((5, 60), math.nan),
+            ),
+            *(np.full((5, 60), math.inf), np.ones((6, 60)), "a", True, None, 3.0, THING),
+        ),
+        ("member",),
+    ),
+    member=Values(
+        (MEMBER, MEMBER.astype(int), MEMBER.tolist()),
+        (MEMBER[:-1], MEMBER | True, np.zeros(60, bool), [0.5] * 60, [2] * 60, "a", None, True, 3, THING),
+    ),
+    claim=thing(STEPPED["claim"], wrong=(CLAIM, bdp.Claim.dp_sgd(1.0, 1.0, 5), bdp.Claim.gaussian(1.0), None)),
+    clipped=flag(),
+    seed=SEED,
+)
+call(
+    "bayes_dp.StepsPosterior.interval",
+    Method(cache(lambda: bdp.estimate_steps(**STEPPED)), "interval"),
+    {},
+    prob=number(0, 1, "()", 0.9),
+    parameter=one_of("epsilon", "noise_multiplier", "sampling_rate", "norm"),
+)
 TWO_GRADIENTS = {
     "gram": Values(
         (np.eye(2), [[1, 0.5], [0.5, 1]]),
@@ -1871,6 +1908,7 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "Needed",
     "Row",
     "StepScores",
+    "StepsPosterior",
     "Study",
     "TradeOffFunction",
     "Mechanism",

@@ -32,7 +32,18 @@ FLOORS = (
 )
 # Those of bayes/: what the methods are made of; the methods; what knows several of them; what asks them.
 BAYES_FLOORS = (
-    ("compiling", "convergence", "coordinates", "groups", "layer", "likelihoods", "precision", "priors", "question"),
+    (
+        "compiling",
+        "convergence",
+        "coordinates",
+        "groups",
+        "layer",
+        "likelihoods",
+        "precision",
+        "priors",
+        "question",
+        "white_box",
+    ),
     ("families", "grid"),
     ("levels",),
     ("sampled",),

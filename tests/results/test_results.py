@@ -285,6 +285,20 @@ class TestLeakageTable(ResultContract):
         return replace(leakage.scores(FEATURES, labels=[HOSTILE] * 60), assumptions=(HOSTILE,), warnings=(HOSTILE,))
 
 
+@cache
+def stepped() -> Any:
+    inner = np.random.default_rng(0).normal(size=(5, 60)) + MEMBER
+    return bdp.estimate_steps(inner, MEMBER, bdp.Claim.dp_sgd(1.0, 1.0, 5, 1e-5))
+
+
+class TestStepsPosterior(ResultContract):
+    def made(self):
+        return stepped()
+
+    def hostile(self):
+        return replace(stepped(), assumptions=(HOSTILE,), warnings=(HOSTILE,))
+
+
 class TestReport(ResultContract):
     made_once = staticmethod(cache(lambda title: bdp.report(COUNTS[0], 1e-2, strength=0.5, title=title)))
 

@@ -192,7 +192,7 @@ def misses(k, epsilon, score, games, seed, tau=0.0, moved=0.0, n=400, made=60):
 
 CASES = [
     (2, 1.0, "likelihood"), (2, 1.0, "log ratio"), (2, 1.0, "difference"), (5, 2.0, "likelihood"),
-    (5, 2.0, "log ratio"), (10, 4.0, "difference"), (2, 0.0, "log ratio"),
+    (5, 2.0, "log ratio"), (10, 4.0, "difference"), (2, 0.1, "log ratio"),
 ]  # fmt: skip
 
 

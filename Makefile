@@ -9,7 +9,7 @@ TWO := -n 2 --dist worksteal # workers, of which one that is done takes over tes
 OLDEST := .venv-oldest
 
 # What needs no sampler, no training and no long simulation.
-QUICK := tests/attacks tests/audits tests/data tests/propensity tests/results tests/support \
+QUICK := tests/attacks tests/audits tests/data tests/leakage tests/propensity tests/results tests/support \
 	tests/test_checks.py tests/test_init.py tests/test_region.py tests/test_tradeoff.py \
 	tests/contract/test_imports.py tests/bayes/exact tests/bayes/likelihoods/test_binomial.py \
 	$(patsubst %,tests/bayes/test_%.py,estimate layer priors) \

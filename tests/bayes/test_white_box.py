@@ -105,6 +105,17 @@ def test_steps_that_depend():
     assert white_box._dependence(np.repeat(rng.normal(size=(3, 40)), 4, axis=0), 4) > 5
 
 
+def test_how_many_it_takes_to_see_shuffling():
+    rng, limit = np.random.default_rng(4), stats.norm.isf(0.025 / 4)
+    for members, least, most in ((200, 0.0, 0.5), (500, 0.9, 1.0)):
+        z = []
+        for _ in range(20):
+            inner = transcript(np.ones(members, bool), 1.0, 0.1, members // 5, rng, "shuffling")
+            z.append(white_box._dependence(inner, 10))
+        assert np.mean(z) == pytest.approx(-0.9 * np.sqrt(members**2 / 50) / 1.09 / np.sqrt(180), abs=0.7)
+        assert least <= np.mean(np.abs(z) > limit) <= most
+
+
 def test_few_steps_of_many_and_no_leak_that_is_seen():
     few = bdp.estimate_steps(seen()[:5], MEMBER, CLAIM)
     low, high = few.interval(0.9)

@@ -77,7 +77,8 @@ def naive(method: str, *, sequences: int, pairs: int, null: str = "corner, ε = 
         high = [clopper_pearson_upper(each, n, P / 2) for each in (a, b)]
         wrong = (np.exp(epsilon) * high[0] + high[1] < 1 - DELTA) | (high[0] + np.exp(epsilon) * high[1] < 1 - DELTA)
     else:  # accuracy: the right decisions of 2n are at most binomial
-        wrong = special.bdtrc(2 * n - a - b - 1, 2 * n, special.expit(epsilon) * (1 - DELTA) + DELTA) <= P
+        right, runs = (2 * n - a - b).astype(int), (2 * n).astype(int)
+        wrong = special.bdtrc(right - 1, runs, special.expit(epsilon) * (1 - DELTA) + DELTA) <= P
     return float(np.mean(wrong.any(axis=1)))
 
 

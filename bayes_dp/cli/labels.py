@@ -163,6 +163,7 @@ def _audited(
 
     from bayes_dp.audits.labels import labels as bound
     from bayes_dp.checks import InputError, show, text_of
+    from bayes_dp.data.layout import real_number
     from bayes_dp.propensity.features import open_columns
 
     table = open_columns(file, (column.lower(),))
@@ -172,8 +173,12 @@ def _audited(
             continue
         columns = [table.column(heading) for heading in headings.split(",")]
         for heading, cells in zip(headings.split(","), columns, strict=True):
-            if cells.dtype.kind not in "iuf" or not np.isfinite(cells.astype(np.float64)).all():
-                raise InputError(f"{file}: the column {show(heading)} must hold a number in each row")
+            found = [real_number((text_of(cell) or "").strip()) for cell in cells.tolist()]
+            wrong = next((i for i, each in enumerate(found) if each is None or not np.isfinite(each)), None)
+            if wrong is not None:
+                raise InputError(
+                    f"{table.place(wrong)}: the column {show(heading)} must hold a number, not {show(cells[wrong])}"
+                )
         if len(columns) < 2:
             raise InputError(f"--{name} must name the columns of two or more classes, not of {len(columns)}")
         given[name] = np.column_stack(columns).astype(np.float64)
@@ -188,9 +193,10 @@ def _audited(
         )
     place = {name: i for i, name in enumerate(known)}
     named = [(text_of(cell) or "").strip() for cell in table.column(column).tolist()]
-    if (wrong := next((i for i, cell in enumerate(named) if cell not in place), None)) is not None:
+    wrong = next((i for i, cell in enumerate(named) if cell not in place), None)
+    if wrong is not None:
         raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(named[wrong])}")
     made = None if guesses is None and choice is None else chosen(guesses, choice, seed)
     truth = np.array([place[cell] for cell in named])
-    found = bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
-    return report({"all": found}, as_json, fail_above)
+    audited = bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
+    return report({"all": audited}, as_json, fail_above)

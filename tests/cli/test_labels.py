@@ -68,7 +68,7 @@ def test_a_check(table, capsys):
         ({"--label": "q_0"}, "line 2: q_0 must be one of 0, 1"),
         ({"--label": "none"}, "has no column 'none'"),
         ({"--proxy": "q_0"}, "two or more classes"),
-        ({"--proxy": "q_0,named"}, "the column 'named' must hold a number"),
+        ({"--proxy": "q_0,named"}, "line 2: the column 'named' must hold a number, not '"),
         ({"--model": "q_0,q_1"}, "they must be two models"),
         ({"--model": "p_0,p_0"}, "line 2: the probabilities of --model must sum to 1, not"),
         ({"--classes": "a,b,c"}, "for each of the 3 classes, not 2"),

@@ -3,7 +3,8 @@
 Fashion-MNIST (Zalando SE 2017, MIT licence) has 60 000 + 10 000 images of 28 × 28 pixels in ten classes. In the folder
 it is `fashion-mnist/`, with the four files that its authors published. Adult (UCI 1996, CC BY 4.0) has 48 842 people of
 the census of 1994 and whether they earn more than 50 000 dollars; it is `adult.csv.gz`. OpenML's copies are cached by
-scikit-learn.
+scikit-learn. The speeches are the State of the Union addresses (public domain), `state_of_the_union.txt.gz`; any text
+of a few million characters in its place will do.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.checks import InputError
 
-__all__ = ["FOLDER", "adult", "fashion_mnist"]
+__all__ = ["FOLDER", "adult", "fashion_mnist", "speeches"]
 
 FOLDER = "BAYES_DP_DATASETS"
 _PARTS = ("train", "t10k")
@@ -75,6 +76,17 @@ def adult() -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
         else:
             columns.append(column.to_numpy(dtype=np.float64))
     return np.column_stack(columns), np.array(kinds), label
+
+
+def speeches() -> str:
+    """All addresses as one text; there is no other place to have it from."""
+    if not (folder := os.environ.get(FOLDER)):
+        raise InputError(f"the speeches are needed: set {FOLDER} to a folder that has state_of_the_union.txt.gz")
+    path = Path(folder) / "state_of_the_union.txt.gz"
+    try:
+        return gzip.decompress(path.read_bytes()).decode("utf-8")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _idx(path: Path, dimensions: int) -> NDArray[np.uint8]:

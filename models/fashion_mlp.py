@@ -6,7 +6,7 @@ attacked with 1, 4, 8 and 32 of the others as references. The table has means ov
 
     python -m models.fashion_mlp --checkpoint fashion --jobs 2
 
-The table of docs/scores.md is what this prints.
+The table of docs/methods/attacks.md is what this prints.
 """
 
 from __future__ import annotations

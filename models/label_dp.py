@@ -12,6 +12,8 @@ One label may be replaced by any other of the k classes.
   ρ = Q/σ² after Q queries, and ε = ρ + 2√(ρ log(1/δ)) (Papernot et al. 2017; Bun and Steinke 2016).
 
 The first two tell the chance of what they put out under each label, with which `bdp.audits.labels` can score best.
+Whoever learned p̃(out | x) from what was put out can take the noise back out of it, p = p̃ T⁻¹ with T the chances of the
+outputs: that costs no privacy (`corrected`). Trainings with these mechanisms are in `models.label_training`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,17 @@ import numpy as np
 from bayes_dp.checks import InputError, one_number, whole_number
 from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["alibi", "gaussian_votes", "laplace_votes", "noisy_votes", "randomized_response", "response_chances"]
+__all__ = [
+    "alibi",
+    "corrected",
+    "gaussian_scale",
+    "gaussian_votes",
+    "laplace_scale",
+    "laplace_votes",
+    "noisy_votes",
+    "randomized_response",
+    "response_chances",
+]
 
 
 def response_chances(prior: Floats, epsilon: float) -> Floats:
@@ -59,6 +71,16 @@ def randomized_response(labels: Ints, prior: Floats, epsilon: float, seed: int =
     return out, chance[rows, :, out]
 
 
+def corrected(predicted: Floats, epsilon: float) -> Floats:
+    """Probabilities of labels from those of their randomized responses, (n, k): p̃ T⁻¹, without what is below 0."""
+    k = predicted.shape[1]
+    keep = 1.0 / (1.0 + (k - 1) * math.exp(-one_number("epsilon", epsilon, 0.0, low_open=True)))
+    other = (1.0 - keep) / (k - 1)
+    least = np.maximum(predicted - other, 0.0)  # T = (keep − other) 1 + other, and rows sum to 1
+    total = least.sum(axis=1, keepdims=True)
+    return np.where(total > 0, least / np.where(total > 0, total, 1.0), 1.0 / k)
+
+
 def alibi(labels: Ints, prior: Floats, epsilon: float, seed: int = 0) -> Floats:
     """Probabilities of classes given noisy one-hot labels o, (n, k): prior times exp(−(|o_y − 1| − |o_y|) ε/2)."""
     epsilon = one_number("epsilon", epsilon, 0.0, low_open=True)
@@ -90,3 +112,15 @@ def gaussian_votes(scale: float, queries: int, delta: float) -> float:
     """ε at δ of so many queries with Gaussian noise."""
     rho = whole_number("queries", queries, 1) / one_number("scale", scale, 0.0, low_open=True) ** 2
     return rho + 2.0 * math.sqrt(rho * -math.log(one_number("delta", delta, 0.0, 1.0, low_open=True, high_open=True)))
+
+
+def laplace_scale(epsilon: float, queries: int) -> float:
+    """The b with which so many queries have this ε, which may be infinite."""
+    return 2.0 * whole_number("queries", queries, 1) / one_number("epsilon", epsilon, 0.0, low_open=True)
+
+
+def gaussian_scale(epsilon: float, queries: int, delta: float) -> float:
+    """The σ with which so many queries have this ε at δ: √ρ = √(log(1/δ) + ε) − √log(1/δ)."""
+    epsilon = one_number("epsilon", epsilon, 0.0, low_open=True)
+    cost = -math.log(one_number("delta", delta, 0.0, 1.0, low_open=True, high_open=True))
+    return math.sqrt(whole_number("queries", queries, 1)) / (math.sqrt(cost + epsilon) - math.sqrt(cost))

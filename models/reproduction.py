@@ -1,13 +1,13 @@
 """The experiments of Yildirim et al. (2025) again: Figures 2 to 6 and Table 1, with the Monte Carlo error of each end.
 
 "MCMC for Bayesian estimation of Differential Privacy from Membership Inference Attacks" (MCMC-DP-Est). The page is
-docs/reproduction.md; all its tables are what
+docs/evidence/reproduction.md; all its tables are what
 
     python -m models.reproduction --data FOLDER --figures docs/figures
 
 prints, where FOLDER holds the losses that the authors published, as mcmc_dp_est_losses.npz. The losses of our own
-networks (`models/mnist_mlp.py`, preset medium) are in docs/data. Tables are printed, and figures written, as they are
-done.
+networks (`models/mnist_mlp.py`, preset medium) are in docs/evidence/data. Tables are printed, and figures written, as
+they are done.
 
 What the paper leaves open is taken from the code published with it: δ, and the values of s and N in Figure 2. That code
 has another prior in Figures 2 and 3 than the text, `CodePrior`.
@@ -63,7 +63,7 @@ PUBLISHED = (
 )
 OWN = (*PUBLISHED, ("A3_sigma0.05", "A3, σ = 0.05", None), ("A3_sigma0.01", "A3, σ = 0.01", None))
 
-_OWN_LOSSES = Path(__file__).parents[1] / "docs" / "data" / "mnist_medium_losses.npz"
+_OWN_LOSSES = Path(__file__).parents[1] / "docs" / "evidence" / "data" / "mnist_medium_losses.npz"
 _TARGETS = np.arange(1, 100) / 100  # α* of Figures 4 and 5; Table 1 is at 0.1
 _ARTIFICIAL_DELTA, _DELTA = 0.01, 1e-3  # of Figures 2 and 3, and of the others
 _STRENGTHS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.925, 0.95, 0.975, 0.99, "tight")
@@ -361,14 +361,15 @@ def fit(found: Table1, settings: Settings) -> None:
                     f"{row['pareto_k']:.2f}",
                     f"{checked.dispersion:.2f}, {checked.dispersion_p:.2f}",
                     f"{checked.rank_p:.1g}",
+                    "–" if checked.shape_p is None else f"{checked.shape_p:.2f}",
                     "doubtful" if checked.doubtful else "passed",
                 ]
             )
             say(f"fit: {rows[-1]}")
         ranks = table.checks["bivariate_normal"].rank
         quarters.append([name, *(str(k) for k in np.histogram(ranks, bins=4, range=(0, 1))[0])])
-    heads = ["Data", "Likelihood", "90% of ε", "score less the best", "Pareto k", "scatter, p", "levels p", "check"]
-    print_table("Fit", heads, rows)
+    heads = ["Data", "Likelihood", "90% of ε", "score less the best", "Pareto k", "scatter, p", "levels p", "shape p"]
+    print_table("Fit", [*heads, "check"], rows)
     heads = ["Data", "lowest quarter", "second", "third", "highest quarter"]
     print_table("Ranks of the levels of the bases, `bivariate_normal`", heads, quarters)
 
@@ -435,7 +436,7 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     """Run the command with these arguments (by default those of the process); returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m models.reproduction",
-        description="The figures and tables of docs/reproduction.md: the experiments of MCMC-DP-Est again.",
+        description="The figures and tables of docs/evidence/reproduction.md: the experiments of MCMC-DP-Est again.",
         epilog="exit codes: 0 done, 2 bad input, 130 interrupted",
     )
     parser.add_argument(

@@ -71,7 +71,7 @@ def test_the_table(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert "examples and population must be at most 400 together, not 500" in capsys.readouterr().err
 
 
-PUBLISHED = {  # of docs/scores.md, with four references
+PUBLISHED = {  # of docs/methods/attacks.md, with four references
     "loss": 52.3,
     "quantile-regression": 53.7,
     "calibration": 59.7,
@@ -90,7 +90,7 @@ PUBLISHED = {  # of docs/scores.md, with four references
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get(data.FOLDER), reason=f"{data.FOLDER} names no folder of data sets")
 def test_the_attacks_on_fashion_mnist():
-    """Each AUC with four references is that of docs/scores.md within four standard errors of eight targets."""
+    """Each AUC with four references is that of docs/methods/attacks.md within four standard errors of eight targets."""
     x, y = fashion_mlp.images()
     matrix = fashion_mlp.train(x, y, 8000, 12, n_jobs=2)
     for name, expected in PUBLISHED.items():

@@ -9,6 +9,7 @@ from scipy import stats
 from bayes_dp.checks import InputError
 from models.label_dp import (
     alibi,
+    corrected,
     gaussian_votes,
     laplace_votes,
     noisy_votes,
@@ -57,6 +58,17 @@ def test_without_privacy_labels_stay():
     labels = np.arange(60) % 5
     assert np.array_equal(randomized_response(labels, np.full((60, 5), 0.2), np.inf)[0], labels)
     assert np.array_equal(alibi(labels, PRIORS[:60], np.inf).argmax(axis=1), labels)
+
+
+def test_noise_is_taken_out():
+    law = PRIORS[:20]
+    chance = response_chances(np.full((20, 5), 0.2), 1.2)
+    out = (law[:, :, None] * chance).sum(axis=1)
+    assert np.allclose(corrected(out, 1.2), law)
+    assert np.allclose(corrected(law, np.inf), law)
+    sure = corrected(np.eye(3), 1.0)  # more than any response allows: the others are 0, not below
+    assert np.array_equal(sure, np.eye(3))
+    assert np.allclose(corrected(np.full((1, 3), 1 / 3), 1.0), 1 / 3)
 
 
 def test_alibi_is_bayes_rule():

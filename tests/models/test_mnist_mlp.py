@@ -27,6 +27,7 @@ from models.mnist_mlp import PRESETS, SIGMAS, Chunk, Settings, bases, chunks, lo
 from tests.data.test_counts import refusal
 
 ROOT = Path(__file__).parents[2]
+LOSSES = ROOT / "docs" / "evidence" / "data" / "mnist_medium_losses.npz"
 TINY = Settings(bases=2, runs=7, epochs=2)  # two chunks for each base and start, of 5 and 2 runs
 NAMES = ["A1", "A2", *(f"A{k}_sigma{s}" for s in ("0.01", "0.05", "0.1") for k in (3, 4))]
 
@@ -100,7 +101,7 @@ def test_pixels_left_out_change_nothing():
 
 
 def test_a_network_of_the_full_length_knows_its_digits_and_most_others(digits):
-    """The shares of easy and hard digits that docs/models.md tells."""
+    """The shares of easy and hard digits that docs/evidence/models.md tells."""
     pixels, labels = digits
     base = bases(TINY)[0]
     first = first_weights(np.random.default_rng(5), 784)
@@ -380,7 +381,7 @@ def test_half_of_the_small_preset_from_the_command_to_the_counts(tmp_path):
 
 
 def documented_rows() -> list[str]:
-    """The table of docs/models.md, from the losses beside it. Last: Table 1 of the paper."""
+    """The table of docs/evidence/models.md, from the losses beside it. Last: Table 1 of the paper."""
     paper = {
         "A1": "5.52 to 10.52",
         "A2": "4.95 to 10.00",
@@ -391,7 +392,7 @@ def documented_rows() -> list[str]:
     }
     rows = []
     for name in sorted(NAMES):
-        counts = measure_fast(LossTable.from_npz(ROOT / "docs" / "data" / "mnist_medium_losses.npz", name), 0.1)
+        counts = measure_fast(LossTable.from_npz(LOSSES, name), 0.1)
         errors = (", ".join(map(str, x)) for x in (counts.false_positives, counts.false_negatives))
         low, high = bdp.estimate(counts, delta=1e-3).interval(0.9)
         rows.append(f"| `{name}` | {' | '.join(errors)} | {low:.2f} to {high:.2f} | {paper.get(name, '')} |")
@@ -399,10 +400,10 @@ def documented_rows() -> list[str]:
 
 
 def test_the_documented_results():
-    text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "evidence" / "models.md").read_text(encoding="utf-8")
     for row in documented_rows():
         assert row in text
-    table = LossTable.from_npz(ROOT / "docs" / "data" / "mnist_medium_losses.npz", "A1")
+    table = LossTable.from_npz(LOSSES, "A1")
     assert table.without.shape == table.with_.shape == (8, 50)
     assert table.base == tuple(f"{i:03d}-digit{b.labels[-1]}" for i, b in enumerate(bases(PRESETS["medium"])))
     assert table.without.mean(axis=1).max() < 0.04
@@ -412,14 +413,14 @@ def test_the_documented_results():
 def test_the_documented_losses_are_those_of_the_preset():
     """To the digits that another processor may change: the first runs of a base, trained again."""
     for start, name in (("fixed", "A1"), ("random", "A2")):
-        table = LossTable.from_npz(ROOT / "docs" / "data" / "mnist_medium_losses.npz", name)
+        table = LossTable.from_npz(LOSSES, name)
         losses = losses_of(PRESETS["medium"], Chunk(start, 0, 0, 5), bases(PRESETS["medium"])[0])[0]
         np.testing.assert_allclose(losses, [table.without[0, :5], table.with_[0, :5]], rtol=0.02)
 
 
 @pytest.mark.slow
 def test_noise_does_not_hide_a_hard_digit():
-    """Of base 19 of the preset full; see docs/models.md."""
+    """Of base 19 of the preset full; see docs/evidence/models.md."""
     full, base = PRESETS["full"], bases(PRESETS["full"])[19]
     parts = [losses_of(full, Chunk("random", 19, first, first + 5), base) for first in (0, 5)]
     without, with_ = np.concatenate(parts, axis=2)[SIGMAS.index(0.1)]

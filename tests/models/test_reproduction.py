@@ -17,7 +17,7 @@ from bayes_dp.bayes.exact.marginal import MarginalLikelihood
 from models import reproduction
 from models.reproduction import CodePrior, Settings, artificial, attack_of, main, quantile_error, weak_attacks
 
-PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "reproduction.md"
 FAST = {"chains": 2, "draws": 200, "warmup": 100}
 TINY = Settings(
     seeds=(0, 1),
@@ -120,7 +120,7 @@ def test_the_page_has_the_exact_numbers(made: tuple[Path, str]):
     rows = [line for line in printed if line.startswith("| ") and not line.startswith("| ---")]
     assert len(rows) == (1 + 3) + (1 + 2) + (1 + 4)
     missing = [row for row in rows if row not in page]
-    assert not missing, "docs/reproduction.md lacks " + "; ".join(missing)
+    assert not missing, "docs/evidence/reproduction.md lacks " + "; ".join(missing)
 
 
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")

@@ -422,9 +422,6 @@ class ScoreMatrix(Immutable):
             f" {_span(self._with())} of them trained on each"
         )
 
-    def _repr_html_(self) -> str:
-        return self.summary().html
-
     def _with(self) -> Indices:
         """How many models were trained with each example, (m,)."""
         return np.count_nonzero(self.member == 1, axis=0)

@@ -14,22 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import io
-import json
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayes_dp import __version__
 from bayes_dp.attacks.outputs import Output, Questions, asked, log_odds, rows
 from bayes_dp.attacks.score_matrix import ScoreMatrix
 from bayes_dp.checks import InputError, is_one_of, seed_of, show, whole_number
-from bayes_dp.data.files import printable, remove_temporary, write_bytes_atomically, write_text_if_new
-from bayes_dp.data.json_text import read_json
+from bayes_dp.data.kept import Kept
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.workers import check_jobs, one_thread, pool
@@ -90,9 +86,11 @@ def shadow(
     seed = seed_of(seed)
     check_jobs(n_jobs)
     check_shown(progress)
-    kept = _Kept(checkpoint, fit, questions, output, seed)
+    inputs = _digest(fit, questions, output, seed) if checkpoint is not None else ""
+    kept = Kept(checkpoint, _FORMAT, inputs, "model", "log_odds", "other examples, or of another fit, output or seed")
+    sizes = [len(labels) for _, labels in questions]
     task = _Task(fit, questions, output, seed)
-    done = {r: found for r in range(models) if (found := kept.read(r)) is not None}
+    done = {r: found for r in range(models) if (found := kept.read(r, sizes)) is not None}
     with bar(models, progress) as move:
         from joblib import delayed
 
@@ -143,65 +141,6 @@ def _takes_seed(fit: Fit) -> bool:
         return "seed" in inspect.signature(fit).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
         return False
-
-
-class _Kept:
-    """The models that are done, in a folder; nowhere, if it is None."""
-
-    def __init__(self, folder: Any, fit: Fit, questions: Questions, output: Output, seed: int) -> None:
-        self.path, self.sizes = None, [len(y) for _, y in questions]
-        if folder is None:
-            return
-        if not isinstance(folder, str | os.PathLike):
-            raise InputError(f"checkpoint must be a path, not {type(folder).__name__}")
-        self.path = Path(os.fsdecode(folder))
-        self.inputs = _digest(fit, questions, output, seed)
-        record, stated = self.path / "settings.json", {"format": _FORMAT, "inputs": self.inputs}
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            if not os.path.lexists(record):
-                write_text_if_new(record, json.dumps(stated) + "\n")
-            remove_temporary(self.path)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"checkpoint {printable(self.path)} cannot be used: {reason}") from error
-        if read_json(record)[1] != stated:
-            raise InputError(
-                f"checkpoint {printable(self.path)} is of other examples, or of another fit, output or seed; delete"
-                " it, or give another folder"
-            )
-
-    def read(self, r: int) -> list[Floats] | None:
-        """The log-odds of model r, if it is done."""
-        if self.path is None or not os.path.lexists(file := self._file(r)):
-            return None
-        try:
-            with open(file, "rb") as content, np.load(content, allow_pickle=False) as archive:
-                found = [archive[f"log_odds_{k}"] for k in range(len(self.sizes))]
-                right = str(archive["sum"]) == self._sum(r, found)
-        except Exception as error:  # whatever the bytes may be
-            raise InputError(f"{file} is damaged; delete it, and the model is trained again") from error
-        if not right or [each.shape for each in found] != [(n,) for n in self.sizes]:
-            raise InputError(f"{file} was changed; delete it, and the model is trained again")
-        return found
-
-    def write(self, r: int, found: list[Floats]) -> None:
-        if self.path is None:
-            return
-        content = io.BytesIO()
-        arrays: dict[str, Any] = {f"log_odds_{k}": each for k, each in enumerate(found)}
-        np.savez(content, **arrays, sum=np.array(self._sum(r, found)))
-        write_bytes_atomically(self._file(r), content.getvalue())
-
-    def _file(self, r: int) -> Path:
-        assert self.path is not None
-        return self.path / f"model{r:05d}.npz"
-
-    def _sum(self, r: int, found: list[NDArray[Any]]) -> str:
-        content = hashlib.sha256(f"{self.inputs} {r}\n".encode())
-        for each in found:
-            content.update(np.ascontiguousarray(each, dtype="<f8").tobytes())
-        return content.hexdigest()
 
 
 def _digest(fit: Fit, questions: Questions, output: Output, seed: int) -> str:

@@ -18,10 +18,8 @@ canary i:
 
     gᵢᵀ V^{-1} gᵢ = 1/(σ²c² Aᵢᵢ) − 1/wᵢ        gᵢᵀ V^{-1} (U − b) = (A y)ᵢ/(σ²c² Aᵢᵢ) + (q/2) gᵢᵀ V^{-1} gᵢ
 
-The noise is what makes V invertible. Without noise a small ridge takes its place.
-
-Algorithm 7 of Azize and Basu (2024) leaves out the mixture, the noise in V, and takes the largest step for the sum: see
-`docs/errata.md`.
+The noise is what makes V invertible. Without noise a small ridge takes its place. Scores as papers have them are in
+`printed_scores.py`.
 """
 
 from __future__ import annotations
@@ -36,9 +34,9 @@ from scipy import linalg, stats
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show, whole_number
 from bayes_dp.support.arrays import Floats, Indices
 
-__all__ = ["StepScores", "choose_canaries", "dirac_scores", "printed_step_scores", "step_scores"]
+__all__ = ["RIDGE", "StepScores", "choose_canaries", "dirac_scores", "products_of", "step_scores", "training_of"]
 
-_RIDGE = 1e-3  # of the variance of a step without noise, in squared clipping norms
+RIDGE = 1e-3  # of the variance of a step without noise, in squared clipping norms
 
 
 class StepScores(NamedTuple):
@@ -65,6 +63,7 @@ def step_scores(
     sampling_rate: float,
     clip: float = 1.0,
     members: int | None = None,
+    member_sum: ArrayLike | None = None,
 ) -> StepScores:
     """The scores of m canaries in one step, all at once.
 
@@ -75,6 +74,8 @@ def step_scores(
     canaries : m.
     noise_multiplier, sampling_rate, clip : σ, q and c of the training.
     members : how many members, canaries apart, the r stand for; by default they are all of them.
+    member_sum : the inner products of the same gradients with the sum of those of all members, canaries apart,
+        (m + r,). It makes b exact; otherwise the r stand for the members there too, which costs much of the power.
 
     >>> rng = np.random.default_rng(0)
     >>> g = rng.normal(size=(30, 200)) / 20
@@ -83,16 +84,21 @@ def step_scores(
     >>> found.ratio.shape, bool(found.ratio[0] > np.median(found.ratio))
     ((10,), True)
     """
-    matrix, products, m = _products(gram, inner, canaries)
-    _, q, _, variance = _training(noise_multiplier, sampling_rate, clip)
+    matrix, products, m = products_of(gram, inner, canaries)
+    _, q, _, variance = training_of(noise_multiplier, sampling_rate, clip)
     r = len(products) - m
     each = (r if members is None else whole_number("members", members, r)) / max(r, 1)
     if members and not r:
         raise InputError("members must be 0 where no member's gradient is given")
     half = q / 2
-    mean = np.append(np.full(m, half), np.full(r, q * each))
+    if member_sum is None:
+        total = matrix[:, m:] @ np.full(r, each)
+    else:
+        total = numbers("member_sum", member_sum, low_open=True, high_open=True)
+        if total.shape != products.shape:
+            raise InputError(f"member_sum must be of the shape {products.shape}, as inner is, not {total.shape}")
     weight = np.append(np.full(m, half * (1 - half)), np.full(r, q * (1 - q) * each))
-    centred = products - matrix @ mean
+    centred = products - half * matrix[:, :m].sum(axis=1) - q * total
     kept = weight > 0  # with q = 1 members are in for certain, and add no variance
     inverse, solved = _inverse(matrix[np.ix_(kept, kept)], variance / weight[kept], centred[kept])
     with np.errstate(divide="ignore"):
@@ -112,52 +118,13 @@ def dirac_scores(inner: ArrayLike, *, noise_multiplier: float, sampling_rate: fl
     >>> bdp.attacks.dirac_scores([[1.0, 0.0], [0.5, -0.5]], noise_multiplier=1.0, sampling_rate=1.0)
     array([ 0.5, -1.5])
     """
-    sigma, q, _, _ = _training(noise_multiplier, sampling_rate, 1.0)
+    sigma, q, _, _ = training_of(noise_multiplier, sampling_rate, 1.0)
     u = numbers("inner", inner, low_open=True, high_open=True)
     if u.ndim != 2 or not u.size:
         raise InputError(f"inner must be of the shape (steps, canaries), not {u.shape}")
     if sigma == 0:
         raise InputError("noise_multiplier must be above 0 for canaries that only noise hides")
     return np.asarray(_mixture((u - 0.5) / sigma**2, q).sum(axis=0))
-
-
-def printed_step_scores(
-    gram: ArrayLike,
-    inner: ArrayLike,
-    canaries: int,
-    *,
-    sampling_rate: float,
-    learning_rate: float,
-    batch: float,
-) -> Floats:
-    """Algorithm 7 of Azize and Basu (2024) as it is printed, of one step, (m,): for comparison only, use `step_scores`.
-
-    (g − μ)ᵀ C^{-1} (U/B − μ) − (g − μ)ᵀ C^{-1} (g − μ)/(2qη) with μ and C = Σ ggᵀ/r from the references, and B the
-    `batch` by which U is divided. With fewer references than parameters C has no inverse: 0.001 is added to its
-    diagonal. The scores of a canary in all steps are not added up, but the largest is taken. `gram` is
-    (m + r, m + r), `inner` (m + r,).
-
-    >>> rng = np.random.default_rng(0)
-    >>> g = rng.normal(size=(30, 200)) / 20
-    >>> of = {"sampling_rate": 0.2, "learning_rate": 0.1, "batch": 4.0}
-    >>> bdp.attacks.printed_step_scores(g @ g.T, g @ g[0], 10, **of).shape
-    (10,)
-    """
-    matrix, products, m = _products(gram, inner, canaries)
-    _, q, _, _ = _training(1.0, sampling_rate, 1.0)
-    eta = one_number("learning_rate", learning_rate, 0.0, low_open=True, high_open=True)
-    size = one_number("batch", batch, 0.0, low_open=True, high_open=True)
-    r = len(products) - m
-    if not r:
-        raise InputError("gram must have the gradients of references too, below those of the canaries")
-    centre = np.append(np.zeros(m), np.full(r, 1 / r))  # of the gradients, for μ
-    points = np.eye(m, m + r) - centre  # of the gradients, for g − μ
-    seen = products / size - matrix @ centre  # products of all gradients with U/B − μ
-    at_references = matrix[m:] @ points.T
-    solved = linalg.solve(matrix[m:, m:] / r + _RIDGE * np.eye(r), at_references, assume_a="pos") / r
-    first = points @ seen - solved.T @ seen[m:]
-    distance = np.sum((points @ matrix) * points, axis=1) - np.sum(at_references * solved, axis=0)
-    return np.asarray((first - distance / (2 * q * eta)) / _RIDGE)
 
 
 def choose_canaries(leakage: ArrayLike, count: int, *, by: str = "sum") -> Indices:
@@ -197,7 +164,8 @@ def _inverse(matrix: Floats, extra: Floats, right: Floats) -> tuple[Floats, Floa
     return np.sum(roots**2, axis=0) / scale**2, (roots.T @ (roots @ (right / scale))) / scale
 
 
-def _products(gram: ArrayLike, inner: ArrayLike, canaries: Any) -> tuple[Floats, Floats, int]:
+def products_of(gram: ArrayLike, inner: ArrayLike, canaries: Any) -> tuple[Floats, Floats, int]:
+    """The inner products that callers give, checked: (m + r, m + r) and (m + r,); and m."""
     products = numbers("inner", inner, low_open=True, high_open=True)
     if products.ndim != 1 or not products.size:
         raise InputError(f"inner must be of the shape (gradients,), not {products.shape}")
@@ -218,9 +186,9 @@ def _products(gram: ArrayLike, inner: ArrayLike, canaries: Any) -> tuple[Floats,
     return (matrix + matrix.T) / 2, products, whole_number("canaries", canaries, 1, products.size)
 
 
-def _training(noise_multiplier: Any, sampling_rate: Any, clip: Any) -> tuple[float, float, float, float]:
+def training_of(noise_multiplier: Any, sampling_rate: Any, clip: Any) -> tuple[float, float, float, float]:
     """σ, q, c and the variance σ²c² of a step, or the ridge without noise."""
     sigma = one_number("noise_multiplier", noise_multiplier, 0.0, high_open=True)
     q = one_number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
     c = one_number("clip", clip, 0.0, low_open=True, high_open=True)
-    return sigma, q, c, (sigma**2 or _RIDGE) * c**2
+    return sigma, q, c, (sigma**2 or RIDGE) * c**2

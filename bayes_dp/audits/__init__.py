@@ -22,9 +22,11 @@ _HOMES = {
     "joint_exact": "combine",
     "katz": "intervals",
     "labels": "labels",
+    "observational": "observational",
     "one_run": "one_run",
     "panoramia": "panoramia",
     "profile": "profile",
+    "proxy_error": "proxy_error",
     "sequential": "sequential",
     "zero_run": "zero_run",
 }
@@ -40,9 +42,11 @@ __all__ = [
     "joint_exact",
     "katz",
     "labels",
+    "observational",
     "one_run",
     "panoramia",
     "profile",
+    "proxy_error",
     "sequential",
     "zero_run",
 ]
@@ -58,9 +62,11 @@ if TYPE_CHECKING:  # the functions, for type checkers
     from bayes_dp.audits.intervals import joint_beta as joint_beta
     from bayes_dp.audits.intervals import katz as katz
     from bayes_dp.audits.labels import labels as labels
+    from bayes_dp.audits.observational import observational as observational
     from bayes_dp.audits.one_run import one_run as one_run
     from bayes_dp.audits.panoramia import panoramia as panoramia
     from bayes_dp.audits.profile import profile as profile
+    from bayes_dp.audits.proxy_error import proxy_error as proxy_error
     from bayes_dp.audits.sequential import sequential as sequential
     from bayes_dp.audits.zero_run import zero_run as zero_run
 

@@ -19,6 +19,14 @@ probability at most p (Ville 1939). The factor is the likelihood ratio of (ã, b
 (ã, b̃) on R, so that no other bet on (ã, b̃) grows faster. Any point with one of its slopes is valid: an inexact one
 costs power only.
 
+A block of n0 runs without the example and n1 with it, numbers that are fixed before, is played like a pair: the bet has
+a factor for each of its runs, ã and b̃ are those of single runs, the divergences are n0 kl and n1 kl, g0 and g1 are n0
+and n1 times as large, and l0 = s g1/n0, l1 = g1/n1. As (1 − u/n0)^n0 (1 − v/n1)^n1 ≤ e^−(u + v), it is fair too.
+
+Any f is the largest of the lines 1 − δ(ε) − e^ε α below it and of their mirror images. Whatever lies above such a line
+is bet against as above, and the bet is on that line, of many, from which (ã, b̃) is farthest: for all of them this is
+the point of f itself.
+
 If X and Y of a pair may depend on each other, the product fails, and a sum is bet on: for s in {e^ε, 1, e^−ε},
 
     1 + λ (h − s X − Y),   h = min over R of s α + β = (1 + s) x*,   x* = (1 − δ)/(1 + e^ε),
@@ -39,27 +47,34 @@ from scipy import special
 
 from bayes_dp.audits.exact_test import Questions
 from bayes_dp.support.arrays import Bools, Floats
-from bayes_dp.tradeoff.functions import gaussian_inverse, laplace_inverse
+from bayes_dp.tradeoff.functions import TradeOffFunction, gaussian_inverse, laplace_inverse
 
 __all__ = [
     "ApproxClaims",
     "Bet",
     "Claims",
+    "LinesClaim",
     "ProductBet",
     "SmoothClaims",
     "SumBet",
     "bet_on_product",
     "bet_on_sum",
+    "divergence",
     "gaussian_claims",
     "laplace_claims",
+    "lines_below",
     "next_refresh",
 ]
 
 _SLACK = 1 - 1e-9  # of 1, what a bet may lose
+_LINES, _STEEPEST, _NEGLIGIBLE = 501, 50.0, 1e-9  # below a trade-off function: how many, up to which ε, δ left out
 
 
 class Claims(Protocol):
-    """Trade-off functions, k of them, such as those of a family at the values of a grid."""
+    """Trade-off functions, k of them, such as those of a family at the values of a grid; and the runs of a block."""
+
+    @property
+    def block(self) -> tuple[int, int]: ...
 
     def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
         """For rates (a, b), a + b ≤ 1: τ, c, the least and the largest s, and whether (a, b) is below: (k,) all."""
@@ -72,10 +87,11 @@ class ApproxClaims:
 
     epsilon: Floats
     delta: float
+    block: tuple[int, int] = (1, 1)
 
     def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
         one = np.ones(len(self.epsilon))
-        asked = Questions(one, one, self.epsilon, self.delta)
+        asked = Questions(self.block[0] * one, self.block[1] * one, self.epsilon, self.delta)
         tau, c, outside = asked.nearest(a, b)
         low = np.where(tau < asked.corner, asked.ratio, 1 / asked.ratio)
         high = np.where(tau > asked.corner, 1 / asked.ratio, asked.ratio)
@@ -95,16 +111,17 @@ class SmoothClaims:
     parameter: Floats
     value: Callable[[Floats, Floats], Floats]
     steepness: Callable[[Floats, Floats], Floats]
+    block: tuple[int, int] = (1, 1)
 
     def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
-        theta = self.parameter
+        theta, (n0, n1) = self.parameter, self.block
         outside = self.value(a, theta) > b
         low, high = a, 1.0 - b  # where f ≤ b
         for _ in range(60):
             tau = (low + high) / 2
             c = self.value(tau, theta)
             with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-                slope = (tau - a) / (tau * (1 - tau)) - self.steepness(tau, theta) * (c - b) / (c * (1 - c))
+                slope = n0 * (tau - a) / (tau * (1 - tau)) - self.steepness(tau, theta) * n1 * (c - b) / (c * (1 - c))
             beyond = (slope > 0) | (c <= b)
             low, high = np.where(beyond, low, tau), np.where(beyond, tau, high)
         tau = (low + high) / 2
@@ -112,37 +129,77 @@ class SmoothClaims:
         return tau, self.value(tau, theta), s, s, outside
 
 
-def gaussian_claims(mu: Floats) -> SmoothClaims:
+@dataclass(frozen=True, eq=False)
+class LinesClaim:
+    """One trade-off function, by its δ at values of ε, (j,) both: the lines 1 − δ − e^ε α and their mirror images."""
+
+    epsilon: Floats
+    delta: Floats
+    block: tuple[int, int] = (1, 1)
+
+    def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
+        ratio = np.exp(self.epsilon)
+        slope, height = np.r_[ratio, 1 / ratio], np.r_[1 - self.delta, (1 - self.delta) / ratio]
+        lines = SmoothClaims(slope, lambda alpha, s: height - s * alpha, lambda _, s: s, self.block)
+        tau, c, low, high, outside = lines.touching(np.full(len(slope), a[0]), np.full(len(slope), b[0]))
+        best = slice(i := int(divergence(self, (a, b), (tau, c), outside).argmax()), i + 1)
+        return tau[best], c[best], low[best], high[best], outside[best]
+
+
+def lines_below(f: TradeOffFunction) -> tuple[Floats, Floats]:
+    """ε and δ(ε) of lines that make up all of f but what costs less than 1e-9."""
+    last = float(f.epsilon_at(min(1.0, float(f.delta_at(_STEEPEST)) + _NEGLIGIBLE)))
+    epsilon = np.linspace(0.0, min(last, _STEEPEST), _LINES)
+    return epsilon, np.asarray(f.delta_at(epsilon))
+
+
+def divergence(claims: Claims, rates: tuple[Floats, Floats], point: tuple[Floats, Floats], outside: Bools) -> Floats:
+    """n0 kl(a, τ) + n1 kl(b, c) of rates and points that `touching` gives, 0 where the rates are allowed."""
+    found = 0.0
+    for n, a, t in zip(claims.block, rates, point, strict=True):
+        found = found + n * (special.rel_entr(a, t) + special.rel_entr(1 - a, 1 - t))
+    return np.where(outside, found, 0.0)
+
+
+def gaussian_claims(mu: Floats, block: tuple[int, int] = (1, 1)) -> SmoothClaims:
     """μ-GDP: f(α) = Φ(Φ⁻¹(1 − α) − μ)."""
 
     def steepness(alpha: Floats, mu: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(np.exp(-mu * special.ndtri(alpha) - mu**2 / 2))
 
-    return SmoothClaims(mu, lambda alpha, mu: gaussian_inverse(mu, 1 - alpha), steepness)
+    return SmoothClaims(mu, lambda alpha, mu: gaussian_inverse(mu, 1 - alpha), steepness, block)
 
 
-def laplace_claims(mu: Floats) -> SmoothClaims:
+def laplace_claims(mu: Floats, block: tuple[int, int] = (1, 1)) -> SmoothClaims:
     """The Laplace mechanism, whose trade-off function is e^μ, e^−μ/(4 α²) or e^−μ steep."""
 
     def steepness(alpha: Floats, mu: Floats) -> Floats:
         with np.errstate(divide="ignore", over="ignore"):
             return np.asarray(np.clip(np.exp(-mu) / (4 * alpha**2), np.exp(-mu), np.exp(mu)))
 
-    return SmoothClaims(mu, lambda alpha, mu: laplace_inverse(mu, 1 - alpha), steepness)
+    return SmoothClaims(mu, lambda alpha, mu: laplace_inverse(mu, 1 - alpha), steepness, block)
 
 
 class Bet(Protocol):
-    """What a pair multiplies the capital by, for each claim."""
+    """What a pair, or a block, multiplies the capital by, for each claim."""
 
     def log_factors(self, x: Floats, y: Floats) -> Floats:
-        """For pairs (m,): (m, k)."""
+        """For pairs (m,), or blocks (m, n0) and (m, n1): (m, k)."""
+        ...
+
+    def counted(self, x: Floats, y: Floats) -> Floats:
+        """How often there is each of the four cells, (4,), in errors of 0 and 1 of blocks (m, n0) and (m, n1)."""
+        ...
+
+    def cells(self) -> Floats:
+        """What each of them adds to the logarithm of the capital, (4, k)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ProductBet:
-    """(1 + l0 (τ − X)) (1 + l1 (c − Y)), (k,) each; of 1 − X and 1 − Y where `mirrored`."""
+    """(1 + l0 (τ − X)) (1 + l1 (c − Y)), (k,) each; of 1 − X and 1 − Y where `mirrored`. Cells: X = 0, 1, Y = 0, 1."""
 
     tau: Floats
     c: Floats
@@ -151,13 +208,25 @@ class ProductBet:
     mirrored: Bools
 
     def log_factors(self, x: Floats, y: Floats) -> Floats:
-        x, y = (np.where(self.mirrored, 1 - each[:, None], each[:, None]) for each in (x, y))
-        return np.asarray(np.log1p(self.l0 * (self.tau - x)) + np.log1p(self.l1 * (self.c - y)))
+        return self._of(self.tau, self.l0, x) + self._of(self.c, self.l1, y)
+
+    def counted(self, x: Floats, y: Floats) -> Floats:
+        return np.array([x.size - x.sum(), x.sum(), y.size - y.sum(), y.sum()])
+
+    def cells(self) -> Floats:
+        kinds = np.array([0.0, 1.0])
+        return np.vstack([self._of(self.tau, self.l0, kinds), self._of(self.c, self.l1, kinds)])
+
+    def _of(self, at: Floats, size: Floats, errors: Floats) -> Floats:
+        errors = errors.reshape(len(errors), -1, 1)
+        errors = np.where(self.mirrored, 1 - errors, errors)
+        return np.asarray(np.log1p(size * (at - errors)).sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class SumBet:
-    """1 + λ (h − s X − Y), (k,) each; of 1 − X and 1 − Y where `mirrored`."""
+    """1 + λ (h − s X − Y), (k,) each; of 1 − X and 1 − Y where `mirrored`. Cells: (X, Y) = (0, 0), (0, 1), (1, 0),
+    (1, 1)."""
 
     size: Floats
     h: Floats
@@ -165,8 +234,15 @@ class SumBet:
     mirrored: Bools
 
     def log_factors(self, x: Floats, y: Floats) -> Floats:
-        x, y = (np.where(self.mirrored, 1 - each[:, None], each[:, None]) for each in (x, y))
+        x, y = (each.reshape(-1, 1) for each in (x, y))
+        x, y = (np.where(self.mirrored, 1 - each, each) for each in (x, y))
         return np.asarray(np.log1p(self.size * (self.h - self.s * x - y)))
+
+    def counted(self, x: Floats, y: Floats) -> Floats:
+        return np.bincount((2 * x + y).ravel().astype(int), minlength=4).astype(float)
+
+    def cells(self) -> Floats:
+        return self.log_factors(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0]))
 
 
 def bet_on_product(claims: Claims, a: Floats, b: Floats) -> ProductBet:
@@ -174,9 +250,10 @@ def bet_on_product(claims: Claims, a: Floats, b: Floats) -> ProductBet:
     mirrored = a + b > 1
     a, b = np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b)
     tau, c, low, high, outside = claims.touching(a, b)
+    n0, n1 = claims.block
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        g0, g1 = (tau - a) / (tau * (1 - tau)), (c - b) / (c * (1 - c))
-        l0, l1 = np.clip(g0 / g1, low, high) * g1, g1
+        g0, g1 = n0 * (tau - a) / (tau * (1 - tau)), n1 * (c - b) / (c * (1 - c))
+        l0, l1 = np.clip(g0 / g1, low, high) * g1 / n0, g1 / n1
         shrink = np.minimum(1.0, _SLACK / np.maximum(l0 * (1 - tau), l1 * (1 - c)))
         l0, l1 = l0 * shrink, l1 * shrink
     fair = outside & np.isfinite(l0) & np.isfinite(l1)

@@ -2,7 +2,7 @@
 
 The bet is made again after every pair up to the 64th and then whenever 2% more have been played. In between its factors
 stay the same, so that errors of 0 and 1 need only be counted: 10⁶ pairs are 536 bets. Whatever the batches in which
-pairs come, the same sums are made in the same order.
+pairs come, the same sums are made in the same order. A pair may also be a block of several runs of either kind.
 
 With an adaptive threshold each claim is bet against by the rule "score > t" whose past rates lie farthest outside of
 it (by kl), of t at 40 quantiles of past scores. A rule that depends on earlier pairs only is as good as a fixed one.
@@ -14,9 +14,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import special
 
-from bayes_dp.audits.betting import ApproxClaims, Bet, Claims, bet_on_product, bet_on_sum, next_refresh
+from bayes_dp.audits.betting import (
+    ApproxClaims,
+    Bet,
+    Claims,
+    bet_on_product,
+    bet_on_sum,
+    divergence,
+    next_refresh,
+)
 from bayes_dp.checks import InputError
 from bayes_dp.data.json_text import A_COUNT, Wanted, checked_object, is_finite
 from bayes_dp.support.arrays import Floats
@@ -24,7 +31,7 @@ from bayes_dp.support.arrays import Floats
 __all__ = ["COUNTS", "NUMBERS", "PAIRS", "ROWS", "Capital", "checked_state"]
 
 _LEVELS = np.r_[0.002, 0.005, 0.01, 0.02, (np.arange(32) + 0.5) / 32, 0.98, 0.99, 0.995, 0.998]
-_AT_ONCE = 500  # pairs whose factors are held at once
+_AT_ONCE = 1000  # runs whose factors are held at once
 
 
 class Capital:
@@ -38,37 +45,39 @@ class Capital:
         self.start = np.zeros(size)  # log capital when the bet was made
         self.thresholds, self.rule = np.zeros(1), np.zeros(size, int)  # and which of them each claim is judged by
         self.past = 0, self.sums  # pairs and sums when the bet was made
-        self.counts = np.zeros((4, 1))  # pairs since then with (X, Y) = (0, 0), (0, 1), (1, 0), (1, 1), by threshold
+        self.counts = np.zeros((4, 1))  # of the cells of the bet since then, by threshold
         self._bet: Bet
         self._make_bet()
 
     @property
     def log(self) -> Floats:
         """log capital, (k,)."""
-        x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-        return np.asarray(self.start + (self.counts[:, self.rule] * self._bet.log_factors(x, y)).sum(axis=0))
+        return np.asarray(self.start + (self.counts[:, self.rule] * self._bet.cells()).sum(axis=0))
 
     def add(self, x: Floats, y: Floats) -> Iterator[None]:
-        """Play pairs of errors; whoever takes an item may look at the capital."""
+        """Play pairs of errors, (m,) each, or as many blocks; whoever takes an item may look at the capital."""
+        x, y = (each.reshape(-1, n) for each, n in zip((x, y), self.claims.block, strict=True))
+        step = max(1, _AT_ONCE // sum(self.claims.block))
         for part in self._epochs(len(x)):
-            some = x[part], y[part]
-            counted = np.isin(some[0], (0, 1)) & np.isin(some[1], (0, 1))
-            self.counts[:, 0] += np.bincount((2 * some[0] + some[1])[counted].astype(int), minlength=4)
+            a, b = x[part], y[part]
+            counted = np.isin(a, (0, 1)).all(axis=1) & np.isin(b, (0, 1)).all(axis=1)
+            self.counts[:, 0] += self._bet.counted(a[counted], b[counted])
             others = np.flatnonzero(~counted)
-            for begin in range(0, len(others), _AT_ONCE):
-                pairs = others[begin : begin + _AT_ONCE]
-                factors = self._bet.log_factors(some[0][pairs], some[1][pairs])
+            for begin in range(0, len(others), step):
+                pairs = others[begin : begin + step]
+                factors = self._bet.log_factors(a[pairs], b[pairs])
                 self.start = np.cumsum(np.vstack([self.start[None], factors]), axis=0)[-1]
-            columns = np.stack([*some, some[0] ** 2, some[1] ** 2])
+            columns = np.stack([(each**power).sum(axis=1) for power in (1, 2) for each in (a, b)])
             self.sums = np.cumsum(np.column_stack([self.sums, columns]), axis=1)[:, -1]  # one by one, in any batches
             yield
 
     def add_scores(self, without: Floats, with_: Floats) -> Iterator[None]:
         """Play pairs of scores, each claim by the threshold that told most against it so far."""
         for part in self._epochs(len(without)):
-            x = (without[part, None] > self.thresholds).astype(int)
-            y = (with_[part, None] <= self.thresholds).astype(int)
-            self.counts += np.stack([(2 * x + y == value).sum(axis=0) for value in range(4)])
+            x = (without[part, None] > self.thresholds).sum(axis=0)
+            y = (with_[part, None] <= self.thresholds).sum(axis=0)
+            m = part.stop - part.start
+            self.counts = self.counts + np.stack([m - x, x, m - y, y])
             self.scores = np.vstack([self.scores, np.stack([without[part], with_[part]], axis=1)])
             yield
 
@@ -92,7 +101,7 @@ class Capital:
 
     def _make_bet(self) -> None:
         t, sums = self.past
-        rates = (sums[:2] + 0.5) / (t + 1)
+        rates = (sums[:2] + 0.5) / (t * np.array(self.claims.block) + 1)
         if t and len(self.scores):
             self._choose(self.scores[:t])
             return
@@ -115,10 +124,9 @@ class Capital:
         mirrored = a + b > 1
         far = np.empty((len(a), self.size))
         for j, (p, q) in enumerate(zip(np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b), strict=True)):
-            tau, c, _, _, outside = self.claims.touching(np.full(self.size, p), np.full(self.size, q))
-            pairs = (p, tau), (1 - p, 1 - tau), (q, c), (1 - q, 1 - c)
-            kl = np.sum([special.rel_entr(one, other) for one, other in pairs], axis=0)
-            far[j] = np.where(outside, kl, 0.0)
+            rates = np.full(self.size, p), np.full(self.size, q)
+            tau, c, _, _, outside = self.claims.touching(*rates)
+            far[j] = divergence(self.claims, rates, (tau, c), outside)
         self.rule = far.argmax(axis=0)
         if self.counts.shape[1] != len(a):
             self.counts = np.zeros((4, len(a)))
@@ -180,7 +188,7 @@ _STATE: dict[str, Wanted] = {
 }
 
 
-def checked_state(place: str, content: Any, size: int) -> dict[str, Any]:
+def checked_state(place: str, content: Any, size: int, block: tuple[int, int]) -> dict[str, Any]:
     """The state of a bettor in a file, of claims (size,), where it is one."""
     found = checked_object(place, content, _STATE)
     lengths = len(found["sums"]), len(found["past_sums"]), len(found["start"]), len(found["counts"])
@@ -188,12 +196,15 @@ def checked_state(place: str, content: Any, size: int) -> dict[str, Any]:
     if lengths != (4, 4, size, 4) or len(widths) != 1 or widths > {1, len(_LEVELS)}:
         raise InputError(f"{place}: sums, start and counts do not fit the grid")
     pairs, past = found["pairs"], found["past_pairs"]
-    limits = (found["sums"], pairs), (found["past_sums"], past)
+    most = [n * runs for runs in (pairs, past) for n in 2 * block]  # of sums of X, Y, X², Y²
     if (
         None in found["start"]
         or not past <= pairs <= found["until"]
-        or any(each is None or not 0 <= each <= most for sums, most in limits for each in sums)
-        or any(sum(column) > pairs - past for column in zip(*found["counts"], strict=True))
+        or any(
+            each is None or not 0 <= each <= limit
+            for each, limit in zip(found["sums"] + found["past_sums"], most, strict=True)
+        )
+        or any(sum(column) > sum(block) * (pairs - past) for column in zip(*found["counts"], strict=True))
         or len(found["scores"]) not in (0, pairs)
     ):
         raise InputError(f"{place}: pairs and sums cannot have been written")

@@ -73,6 +73,8 @@ class Judged:
 def judged(given: GuessTable | Guesses, delta: float | None, choice: NumberOfGuesses | int | None = None) -> Judged:
     """The guesses that are judged, of a table by `choice`: by default a `Split`."""
     if isinstance(given, GuessTable):
+        if len(given) < 2:
+            raise InputError("at least 2 examples are needed, a member and a non-member, and there is 1")
         guesses = _guessed(given, Split() if choice is None else choice)
     elif choice is not None:
         raise InputError("choice is for a table of scores; these guesses are made already")

@@ -11,6 +11,13 @@ E; Proposition 4 misprints 2mδ for the baseline).
 
 The difference of two lower bounds is no lower bound: where the generator is worse than the baseline can tell, c is
 larger than its bound and ε smaller than the difference. Only with real non-members is c = 0 known.
+
+Of games that were `Played` several times, the median of their results counts, each at half of p: a median of bounds
+exceeds the truth only if half of them do, which by Markov's inequality has at most twice the chance of one. Their coins
+fall after the training, so ε is that of the replacement of an example.
+
+Even a model that leaks nothing has an estimate above 0 where it tells generated from real examples better than the
+baseline does. So a control is asked for, and an estimate that is not above the control's is no evidence.
 """
 
 from __future__ import annotations
@@ -29,6 +36,7 @@ from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.games.played import Played
 from bayes_dp.results.bound import Estimate, LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as
@@ -37,10 +45,16 @@ __all__ = ["panoramia"]
 
 
 _COIN = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
+_REPLACED = (
+    "ε is of the replacement of an example by another one, as coins fell after the training; for adding or removing one"
+    " take half of it."
+)
+_HIGH = 2.5  # of c, with which nothing was seen in what was measured
+_LEAST_LEFT = 1.0  # between c and the largest bound that so many guesses can give
 
 
 def panoramia(
-    attack: GuessTable | ErrorCounts,
+    attack: GuessTable | ErrorCounts | Played,
     baseline: GuessTable | ErrorCounts | None = None,
     delta: float = 0.0,
     *,
@@ -52,7 +66,8 @@ def panoramia(
 
     Parameters
     ----------
-    attack : scores of members and non-members by an attack that sees the model, or the counts of its decisions.
+    attack : scores of members and non-members by an attack that sees the model, or the counts of its decisions. Or
+        what `games.Panoramia.play` and `games.coin_pairs` return, which has all that the others say but δ and γ.
     baseline : the same examples scored without the model. None says that the non-members are real ones, drawn as the
         members were, so that nothing but the model tells them apart.
     delta, gamma : of (ε,δ)-DP and of the (c,γ)-closeness of the generator.
@@ -68,6 +83,12 @@ def panoramia(
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     gamma = one_number("gamma", gamma, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    if isinstance(attack, Played):
+        if baseline is not None or thresholds is not None:
+            raise InputError(
+                f"{'thresholds' if baseline is None else 'baseline'} must be None, as games have their own"
+            )
+        return _of_games(attack, delta, gamma, confidence)
     p, both = 1 - confidence, gamma + delta - gamma * delta
     if baseline is None and gamma > 0:
         raise InputError("gamma is for generated non-members, which a baseline must be given for")
@@ -124,6 +145,98 @@ def panoramia(
         },
         at=lambda d: panoramia(attack, baseline, delta=d, gamma=gamma, confidence=confidence, thresholds=thresholds),
     )
+
+
+def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> Estimate | LowerBound:
+    """The median of the games, and of those of their control."""
+    if gamma > 0 and not played.generated:
+        raise InputError("gamma is for generated non-members, which a baseline must be given for")
+    each = confidence if len(played) == 1 else 1 - (1 - confidence) / 2
+    tables = [played.tables(k) for k in range(len(played))]
+
+    def measured(which: int) -> list[Estimate | LowerBound]:
+        return [
+            panoramia(
+                scores, one[1] if played.generated else None, delta, gamma=gamma, confidence=each,
+                thresholds=played.thresholds,
+            )
+            for one in tables if (scores := one[which]) is not None
+        ]  # fmt: skip
+
+    found, controls = measured(0), measured(2)
+    best = _middle(found)
+    values = np.array([one.value for one in found])
+    details = dict(best.details) | {"games": len(found), "mean": float(values.mean()), "sd": float(values.std())}
+    details |= {"largest_possible": _ceiling(played, delta, gamma, 1 - each)}
+    if controls:
+        details |= {"control": (blind := _middle(controls).value), "excess": best.value - blind}
+    if played.sizes:
+        details["sizes"] = dict(played.sizes)
+    assumptions = [*best.assumptions, _REPLACED]
+    if played.generated:
+        assumptions.append("No example that is audited was used to train the generator, a helper or a classifier.")
+    if len(found) > 1:
+        assumptions.append(f"Of {len(found)} games the median counts, each judged at half of the error probability.")
+    settings = {"confidence": confidence, "gamma": gamma, "games": len(found)}
+    invalid = [best.invalid, _no_evidence(best.value, details.get("control")) if played.generated else ""]
+    return replace(
+        best,
+        confidence=confidence,
+        assumptions=tuple(assumptions),
+        provenance=Provenance("panoramia", played.digest(), {"delta": delta}, {}, settings),
+        invalid=joined(*invalid),
+        warnings=(*best.warnings, *_warnings(details, played.generated)),
+        details=details,
+        at=lambda d: panoramia(played, delta=d, gamma=gamma, confidence=confidence),
+    )
+
+
+def _middle(found: list[Estimate | LowerBound]) -> Estimate | LowerBound:
+    """The median, or the lower one of two."""
+    order = np.argsort([one.value for one in found], kind="stable")
+    return found[int(order[(len(found) - 1) // 2])]
+
+
+def _ceiling(played: Played, delta: float, gamma: float, p: float) -> float:
+    """The bound on c + ε if all that are taken for members are."""
+    m, cuts = played.member.shape[1], played.thresholds
+    taken = m - cuts + 1
+    p /= len(cuts) * (2 if played.generated else 1)
+    return float(lower_bounds(m, taken, taken, gamma + delta - gamma * delta, p).max())
+
+
+def _no_evidence(value: float, control: float | None) -> str:
+    if control is None:
+        return (
+            "There is no control, a model that leaks little of the members, so that nothing here is evidence of a leak:"
+            " such models have estimates above 0 too."
+        )
+    if value > control:
+        return ""
+    return (
+        f"The estimate is not above that of the control, {control:.4g}, which is no evidence that the model leaks more"
+        " than the control does."
+    )
+
+
+def _warnings(details: dict[str, Any], generated: bool) -> tuple[str, ...]:
+    control, c = details.get("control", 0.0), details.get("c_lower_bound", 0.0)
+    told = []
+    if control > 0 and generated:
+        told.append(f"The control has an estimate of {control:.4g}: only what is above it is evidence of a leak.")
+    if control > 0 and not generated:
+        told.append(
+            f"The control has a bound of {control:.4g}: it leaks too, or the non-members are not drawn as the members"
+            " were, which makes the bound wrong."
+        )
+    left = details["largest_possible"] - c
+    if c >= _HIGH or (generated and left < _LEAST_LEFT):
+        told.append(
+            f"The generated examples are told from real ones without the model (c ≥ {c:.3g}), so that little or nothing"
+            f" of what the model leaks can be seen; no estimate above {max(left, 0.0):.3g} is possible. Take a better"
+            " generator."
+        )
+    return tuple(told)
 
 
 def _coins(given: GuessTable | ErrorCounts) -> Memberships:

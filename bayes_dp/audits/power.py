@@ -121,6 +121,8 @@ def exact_region(n0: int, n1: int, epsilon: float, delta: float, p: float) -> In
     return (joint_region if few else clopper_pearson_region)(n0, n1, epsilon, delta, p)
 
 
+_REGIONS = {"joint_exact": exact_region, "clopper_pearson": clopper_pearson_region}
+
 POWERS: Mapping[str, Power] = {
     "joint_exact": _by(exact_region),
     "clopper_pearson": _by(clopper_pearson_region),
@@ -129,16 +131,20 @@ POWERS: Mapping[str, Power] = {
 
 
 @lru_cache(maxsize=32)
-def least_detectable(n0: int, n1: int, epsilon: float, delta: float, p: float, power: float) -> float:
-    """The least ε of a training whose strongest attack makes the exact test refute `epsilon` with this power.
+def least_detectable(
+    n0: int, n1: int, epsilon: float, delta: float, p: float, power: float, method: str = "joint_exact"
+) -> float:
+    """The least ε of a training whose strongest attack makes the test refute `epsilon` with this power.
 
     The rates of the attack are those of the corner, (1 − δ)/(1 + e^ε) both: no attack is kinder to a test. Infinite
     where so few runs never refute.
     """
-    last = exact_region(n0, n1, epsilon, delta, p)
+    last = _REGIONS[method](n0, n1, epsilon, delta, p) if method in _REGIONS else None
 
     def enough(e: float) -> bool:
         corner = (1 - delta) / (1 + math.exp(e))
+        if last is None:
+            return POWERS[method](n0, n1, corner, corner, epsilon, delta, p) >= power
         return _in_region(last, n0, n1, corner, corner) >= power
 
     low, high = epsilon, max(_HIGHEST, 2 * epsilon)

@@ -20,7 +20,7 @@ class Entry(NamedTuple):
 
     module: str  # of bayes_dp.audits
     what: str  # a few words for a list
-    family: str = ""  # the verb `bayes-dp audit FAMILY` and the page docs/audits/FAMILY.md; by default the name
+    family: str = ""  # the verb `bayes-dp audit FAMILY` and the page docs/methods/audits/FAMILY.md; by default the name
     study: str = ""  # of `bayes-dp calibrate`; by default the family
 
 

@@ -5,15 +5,12 @@ has this ε, the capital ever reaches 1/p with probability at most p, whenever i
 rejected once the capital has been 1/p at a look, and stays so. The bound is the last value before the first that is not
 rejected. It holds for as many looks as one likes, and whatever made one stop.
 
-    betting   pairs of runs, one without the example and one with it; the rule may change from pair to pair if it is
-              fixed before the pair is seen. Of unequal numbers of runs, those that have no partner wait.
+    betting   pairs of runs, one without the example and one with it, or blocks of several of both; the rule may change
+              from one to the next if it is fixed before that is seen. Of unequal numbers of runs, those that have no
+              partner wait.
     mixture   as long as the rule stays the same, runs in any order and any numbers: log E of `combine.mixture` of all
               of them; a new rule starts a new stretch, and the logarithms add up. It holds at any ε.
-    one_run   guesses on one model after another, each with fresh coins. With T_k = P[at least k of r right] of the
-              exact one-run audit, E g(V) ≤ g(0) + Σ_k (g(k) − g(k−1)) T_k for g ≥ 0 that increases, so that g(v) over
-              this is an e-value. g = min(L, cap), with the likelihood ratio L of Binomial(r, σ(ε + d)) and
-              Binomial(r, σ(ε)), d in .1, .2, .4, .8, 1.6, 3.2, cap in 10², 10⁴, 10⁸; the capital is the mean of the 18
-              products over models.
+    one_run   guesses on one model after another, each with fresh coins: the e-values of `one_run_e_values.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator
+from functools import partial
 from os import PathLike
 from typing import Any, Literal, Self, cast
 
@@ -29,11 +27,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from bayes_dp.audits.betting import ApproxClaims, gaussian_claims, laplace_claims, next_refresh
+from bayes_dp.audits.betting import (
+    ApproxClaims,
+    Claims,
+    LinesClaim,
+    gaussian_claims,
+    laplace_claims,
+    lines_below,
+    next_refresh,
+)
 from bayes_dp.audits.capital import COUNTS, NUMBERS, PAIRS, ROWS, Capital, checked_state
 from bayes_dp.audits.combine import mixture
-from bayes_dp.audits.one_run import exact_p_value
-from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, truth
+from bayes_dp.audits.one_run_e_values import TERMS, one_run_log_e
+from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, truth, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.formats import without_format
@@ -55,37 +61,18 @@ from bayes_dp.results.bound import LowerBound
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.support.callable_module import call_module_as
-from bayes_dp.tradeoff import least
+from bayes_dp.tradeoff import ApproxDP, TradeOffFunction, least, require_symmetric
 
-__all__ = ["Sequential", "one_run_log_e", "sequential"]
+__all__ = ["LARGEST", "Sequential", "sequential"]
 
 _GRID = np.arange(1201) / 100
-_MOST = 50.0  # of a grid
-_STEPS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-_CAPS = (1e2, 1e4, 1e8)
-_UNDERFLOW = 1e-290  # more than all that is lost of E g where tails are too small for float64
+LARGEST = 50.0  # of a grid
 METHODS = ("betting", "mixture", "one_run")
 FAMILIES = ("approx", "gaussian", "laplace")
+TRADE_OFF = "trade-off"  # the family of an audit of one trade-off function
 
 Method = Literal["betting", "mixture", "one_run"]
 Family = Literal["approx", "gaussian", "laplace"]
-
-
-def one_run_log_e(examples: int, made: int, correct: int, epsilon: Floats, delta: float) -> Floats:
-    """log e-values of one model's guesses, (k, 18) for ε (k,), a column for each step and cap."""
-    v = np.arange(made + 1)
-    tails = np.ones((len(epsilon), made + 1))
-    tails[:, 1:] = exact_p_value(examples, made, v[1:], epsilon[:, None], delta)
-    found = np.empty((len(epsilon), len(_STEPS) * len(_CAPS)))
-    for i, (step, cap) in enumerate((step, cap) for step in _STEPS for cap in _CAPS):
-        up, base = epsilon[:, None] + step, epsilon[:, None]
-        log_ratio = v * (special.log_expit(up) - special.log_expit(base))
-        log_ratio = log_ratio + (made - v) * (special.log_expit(-up) - special.log_expit(-base))
-        log_g = np.minimum(log_ratio, math.log(cap))
-        g = np.exp(log_g)
-        most = g[:, 0] + (np.diff(g, axis=1) * tails[:, 1:]).sum(axis=1)
-        found[:, i] = log_g[:, correct] - np.log(most + _UNDERFLOW)
-    return found
 
 
 _FORMAT = "bayes-dp/sequential/1"
@@ -93,8 +80,13 @@ _FIELDS: dict[str, Wanted] = {
     "delta": A_SHARE,
     "confidence": A_SHARE,
     "method": one_of(*METHODS),
-    "family": one_of(*FAMILIES),
+    "family": one_of(*FAMILIES, TRADE_OFF),
+    "lines": PAIRS,
     "pairs": one_of("independent", "dependent"),
+    "block": (
+        lambda value: isinstance(value, list) and len(value) == 2 and all(type(n) is int and n > 0 for n in value),
+        "two whole numbers, at least 1",
+    ),
     "grid": NUMBERS,
     "claim": A_NUMBER,
     "seed": A_COUNT,
@@ -132,8 +124,9 @@ def sequential(
     *,
     confidence: float = 0.95,
     method: Method = "betting",
-    family: Family = "approx",
+    family: Family | TradeOffFunction = "approx",
     pairs: Literal["independent", "dependent"] = "independent",
+    block: tuple[int, int] = (1, 1),
     grid: ArrayLike | None = None,
     claim: float | None = None,
     seed: int = 0,
@@ -142,10 +135,12 @@ def sequential(
 
     Parameters
     ----------
-    delta : the δ at which ε is bounded; 0 for the families "gaussian" and "laplace", whose parameter is bounded.
+    delta : the δ at which ε is bounded; 0 with any family but "approx", which is of no single δ.
     method : "betting" on pairs of runs, "mixture" for one rule and runs in any order, "one_run" for guesses on models.
-    family : "approx", "gaussian" or "laplace"; the last two are for betting.
+    family : "approx", "gaussian" or "laplace", or one symmetric trade-off function, such as `Claim.below`, which is
+        refuted or not, without a bound. All but "approx" are for betting.
     pairs : "dependent" if the two runs of a pair may share seeds or data that is not fixed; for betting on ε.
+    block : (n0, n1), of betting, where there are n0 runs without the example for every n1 with it; fixed now.
     grid : the values that are judged, (k,), increasing from 0 to at most 50, fixed now; 0 to 12 by .01 by default.
     claim : a value of ε (or of the family's parameter) that is to be refuted. It joins the grid, and `claim_trace` has
         the capital against it.
@@ -153,33 +148,55 @@ def sequential(
 
     >>> rng = np.random.default_rng(0)
     >>> audit = bdp.audits.sequential(1e-5, claim=1.0)
-    >>> while not audit.rejects(1.0):
+    >>> while not audit.rejects():
     ...     _ = audit.update(rng.random(50) < 0.1, rng.random(50) < 0.2)
     >>> audit.runs, audit.bound().value
     (100, 1.19)
     """
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
-    for name, value, known in (
-        ("method", method, METHODS),
-        ("family", family, FAMILIES),
-        ("pairs", pairs, ("independent", "dependent")),
-    ):
+    lines, of = _lines_of(family)
+    for name, value, known in (("method", method, METHODS), ("pairs", pairs, ("independent", "dependent"))):
         if not is_one_of(value, known):
             raise InputError(f"{name} must be one of {', '.join(known)}, not {show(value)}")
-    if method != "betting" and (family != "approx" or pairs == "dependent"):
+    if method != "betting" and (of != "approx" or pairs == "dependent"):
         raise InputError(f'method="{method}" is for family="approx" and pairs="independent"')
-    if pairs == "dependent" and family != "approx":
+    if pairs == "dependent" and of != "approx":
         raise InputError('pairs="dependent" is for family="approx"')
-    if family != "approx" and delta != 0:
-        raise InputError(f'delta must be 0 with family="{family}", whose parameter holds at every δ')
-    values = _GRID if grid is None else np.atleast_1d(numbers("grid", grid, 0.0, _MOST))
+    if of != "approx" and delta != 0:
+        raise InputError(f'delta must be 0 with family="{of}", which holds at every δ')
+    runs = _block(block, method, pairs)
+    if lines is not None and (grid is not None or claim is not None):
+        raise InputError("grid and claim are for a family with a parameter: a trade-off function is the claim itself")
+    values = _GRID if grid is None else np.atleast_1d(numbers("grid", grid, 0.0, LARGEST))
     if values.ndim != 1 or len(values) < 2 or values[0] != 0 or not np.all(np.diff(values) > 0):
         raise InputError("grid must be at least two increasing numbers, of which the first is 0")
     if claim is not None:
-        claim = one_number("claim", claim, 0.0, _MOST)
+        claim = one_number("claim", claim, 0.0, LARGEST)
         values = np.union1d(values, [claim])
-    return Sequential(delta, confidence, method, family, pairs, values, claim, seed_of(seed))
+    if lines is not None:
+        values, claim = np.zeros(1), 0.0  # a single claim, which has no number
+    return Sequential(delta, confidence, method, of, lines, pairs, runs, values, claim, seed_of(seed))
+
+
+def _lines_of(family: Any) -> tuple[tuple[Floats, Floats] | None, str]:
+    """Of a trade-off function the lines that it is made of; the name of the family."""
+    if is_one_of(family, FAMILIES):
+        return None, str(family)
+    if isinstance(family, str) or not callable(family) or not hasattr(family, "delta_at"):
+        known = ", ".join(FAMILIES)
+        raise InputError(f"family must be one of {known}, or a trade-off function, not {show(family)}")
+    require_symmetric(family)
+    return lines_below(family), TRADE_OFF
+
+
+def _block(block: Any, method: str, pairs: str) -> tuple[int, int]:
+    if not isinstance(block, tuple | list) or len(block) != 2:
+        raise InputError(f"block must be two numbers of runs, such as (2, 1), not {show(block)}")
+    n0, n1 = (whole_number(f"block[{i}]", n, 1) for i, n in enumerate(block))
+    if (n0, n1) != (1, 1) and (method != "betting" or pairs == "dependent"):
+        raise InputError("block is for betting on independent runs; the mixture takes any numbers of runs as they are")
+    return n0, n1
 
 
 class Sequential:
@@ -190,26 +207,34 @@ class Sequential:
         delta: float,
         confidence: float,
         method: Method,
-        family: Family,
+        family: str,
+        lines: tuple[Floats, Floats] | None,
         pairs: str,
+        block: tuple[int, int],
         grid: Floats,
         claim: float | None,
         seed: int,
     ) -> None:
         self.delta, self.confidence, self.method, self.family, self.pairs = delta, confidence, method, family, pairs
+        self.lines, self.block = lines, block
         self.grid, self.claim, self.seed = grid, claim, seed
         self._needed = -math.log(1 - confidence)
         self._best = np.full(len(grid), -math.inf)  # the largest log capital at a look
         self._looks, self._steps = 0, [(0, 0.0)]  # how often, and runs or models with the bound since then
         self._claimed: list[tuple[int, float]] = []  # runs or models, and the log capital against the claim
         self._waiting = np.empty(0), np.empty(0)
-        smooth = gaussian_claims if family == "gaussian" else laplace_claims
-        claims = ApproxClaims(grid, delta) if family == "approx" else smooth(grid)
-        self._capital = Capital(claims, len(grid), pairs == "dependent")
+        self._capital = Capital(self._claims(), len(grid), pairs == "dependent")
         self._stretches: list[list[int]] = []  # of the mixture: x, N0, y, N1 by rule
-        self._models = np.zeros((len(grid), len(_STEPS) * len(_CAPS)))  # log e-values of one_run
+        self._models = np.zeros((len(grid), TERMS))  # log e-values of one_run
         self._number, self._updates = 0, 0  # of models, and of counts
         self._highest = 0.0  # of the mixture, whose bound needs no grid
+
+    def _claims(self) -> Claims:
+        if self.lines is not None:
+            return LinesClaim(*self.lines, self.block)
+        if self.family == "approx":
+            return ApproxClaims(self.grid, self.delta, self.block)
+        return (gaussian_claims if self.family == "gaussian" else laplace_claims)(self.grid, self.block)
 
     # Updates ----------------------------------------------------------------------------------------------------------
 
@@ -241,10 +266,11 @@ class Sequential:
             self._look()
             return self
         x, y = np.append(self._waiting[0], x), np.append(self._waiting[1], y)
-        m = min(len(x), len(y))
-        for _ in self._capital.add(x[:m], y[:m]):
+        m = min(len(each) // n for each, n in zip((x, y), self.block, strict=True))
+        n0, n1 = (m * n for n in self.block)
+        for _ in self._capital.add(x[:n0], y[:n1]):
             self._look()
-        self._waiting = x[m:], y[m:]
+        self._waiting = x[n0:], y[n1:]
         return self
 
     def update_counts(self, counts: ErrorCounts) -> Self:
@@ -281,7 +307,7 @@ class Sequential:
             raise InputError(f'threshold must be a number or "adaptive", not {show(threshold)}')
         for name, column in (("without", low), ("with_", high)):
             numbers(name, column, low_open=True, high_open=True)  # finite, as a file of them has to be
-        if self.method != "betting" or self.pairs == "dependent":
+        if self.method != "betting" or self.pairs == "dependent" or self.block != (1, 1):
             raise InputError('threshold="adaptive" is for betting on independent pairs: give a number')
         if len(low) != len(high):
             raise InputError(f"with_ must hold as many scores as without, {len(low)}, not {len(high)}")
@@ -316,7 +342,9 @@ class Sequential:
             "confidence": self.confidence,
             "method": self.method,
             "family": self.family,
+            "lines": [] if self.lines is None else np.stack(self.lines, axis=1).tolist(),
             "pairs": self.pairs,
+            "block": list(self.block),
             "grid": self.grid.tolist(),
             "claim": self.claim,
             "seed": self.seed,
@@ -342,8 +370,7 @@ class Sequential:
             found = checked_object(name, without_format(name, content, _FORMAT), _FIELDS)
             if found["sha256"] != _digest(content):
                 raise InputError(f"{name} was changed after it was written, or is damaged")
-            settings = {key: found[key] for key in ("confidence", "method", "family", "pairs", "grid", "claim", "seed")}
-            made = sequential(found["delta"], **settings)
+            made = _begun(name, found)
             made._restore(name, found)
         except InputError as error:
             raise InputError(f"{error}; this is not a sequential audit as to_json gives it") from None
@@ -365,7 +392,7 @@ class Sequential:
                 raise InputError(f"{name}: models must have {size} rows of {width} numbers")
             self._models = np.array(found["models"], float)
         if self.method == "betting":
-            self._capital.restore(checked_state(f"{name}: capital", found["capital"], size))
+            self._capital.restore(checked_state(f"{name}: capital", found["capital"], size, self.block))
         if self.method == "mixture":
             for i, row in enumerate(found["stretches"]):
                 if len(row) != 4 or row[0] > row[1] or row[2] > row[3]:
@@ -382,42 +409,88 @@ class Sequential:
 
     @property
     def runs(self) -> int:
-        """Pairs that were played, runs of the mixture, or models."""
+        """Pairs or blocks that were played, runs of the mixture, or models."""
         if self.method == "mixture":
             return sum(n0 + n1 for _, n0, _, n1 in self._stretches)
         return self._number if self.method == "one_run" else self._capital.pairs
 
-    def e_value(self, epsilon: float) -> float:
-        """The capital against a value of the grid (with the mixture, any): if it is true, 1 or less on average."""
-        return float(np.exp(min(self._log_capital(epsilon), 700.0)))
+    def e_value(self, epsilon: float | None = None) -> float:
+        """The capital against a value of the grid (with the mixture, any), by default the claim: if it is true, 1 or
+        less on average."""
+        return float(np.exp(min(self._log_capital(self._asked(epsilon)), 700.0)))
 
-    def rejects(self, epsilon: float) -> bool:
-        """Whether the claim of this ε is refuted: all values of the grid up to it, or to the next one, are rejected."""
-        value = one_number("epsilon", epsilon, 0.0, high_open=True)
+    def rejects(self, epsilon: float | None = None) -> bool:
+        """Whether the claim of this ε, by default the audit's own, is refuted: all values of the grid up to it, or to
+        the next one, are rejected."""
+        value = self._asked(epsilon)
         if self.method == "mixture":
             return value < self._highest
         return int(np.searchsorted(self.grid, value)) < self._rejected()
 
+    def p_value(self, epsilon: float | None = None) -> float:
+        """The least p at which the claim of this ε, by default the audit's own, is refuted. It may be read at any time.
+
+        >>> audit = bdp.audits.sequential(1e-5, claim=1.0).update([0] * 40, [0] * 40)
+        >>> audit.p_value() < 0.05, audit.rejects()
+        (True, True)
+        """
+        value = self._asked(epsilon)
+        if self.method == "mixture":
+            best = max(self._mixture(value), self._needed if value < self._highest else 0.0)
+        else:
+            last = int(np.searchsorted(self.grid, value))
+            best = float(self._best[: last + 1].min()) if last < len(self.grid) else 0.0
+        return math.exp(-max(best, 0.0))
+
+    def _asked(self, epsilon: float | None) -> float:
+        if epsilon is None and self.claim is None:
+            raise InputError("epsilon must be given: the audit was begun without a claim")
+        return one_number("epsilon", self.claim if epsilon is None else epsilon, 0.0, high_open=True)
+
     def bound(self) -> LowerBound:
         """The lower bound now, which holds together with those at all other looks."""
+        if self.lines is not None:
+            raise InputError("one trade-off function has no parameter to bound; rejects() says whether it is refuted")
         settings = {
             "method": self.method,
             "family": self.family,
             "pairs": self.pairs,
+            "block": list(self.block),
             "grid": [float(self.grid[0]), float(self.grid[-1]), len(self.grid)],
             "seed": self.seed,
         }
         parameter = {"approx": "epsilon", "gaussian": "mu", "laplace": "laplace"}[self.family]
         known = {"delta": self.delta} if self.family == "approx" else {}
-        unit = {"betting": "pairs", "mixture": "runs", "one_run": "models"}[self.method]
         return LowerBound(
             parameter=parameter,
             value=self._value(),
             confidence=self.confidence,
-            assumptions=tuple(self._assumptions()),
+            assumptions=self.assumptions,
             provenance=Provenance("sequential", "", known, {}, settings),
-            details={unit: self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks},
+            details={self.unit: self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks},
+            at=partial(self._at, [list(row) for row in self._stretches]),
         )
+
+    def _at(self, stretches: list[list[int]], delta: float) -> LowerBound:
+        """The bound at another δ from these runs: the mixture's e-values hold at every δ together, a bet is for one."""
+        delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+        if self.method != "mixture":
+            raise InputError(f"this audit is of delta = {self.delta:g}: begin another one, or use the mixture")
+        other = sequential(delta, confidence=self.confidence, method="mixture", claim=self.claim, seed=self.seed)
+        other._stretches = stretches
+        other._look()
+        return other.bound()
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        one = "pairs" if self.block == (1, 1) else "blocks"
+        return {"betting": one, "mixture": "runs", "one_run": "models"}[self.method]
+
+    @property
+    def stretches(self) -> list[tuple[int, int, int, int]]:
+        """Of the mixture: false positives of N0 runs and false negatives of N1, (x, N0, y, N1) for each rule."""
+        return [(x, n0, y, n1) for x, n0, y, n1 in self._stretches]
 
     def trace(self) -> list[tuple[int, float]]:
         """(runs, bound) at the start and at each look at which the bound rose."""
@@ -473,6 +546,11 @@ class Sequential:
             raise InputError(f"epsilon must be a value of the grid that was fixed at the start, not {show(epsilon)}")
         return float((self._capital.log if self.method == "betting" else self._mean_of_models())[near])
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the audit rests on, in sentences."""
+        return tuple(self._assumptions())
+
     def _assumptions(self) -> Iterator[str]:
         if self.method == "one_run":
             yield "Each model's members were drawn by fresh fair coins, whatever was seen before."
@@ -480,11 +558,15 @@ class Sequential:
         elif self.method == "mixture":
             yield "The runs are independent of each other, and judged by one rule, fixed before each stretch."
         else:
-            yield "Each pair was judged by one rule, fixed before the pair was seen."
+            if self.block == (1, 1):
+                yield "Each pair was judged by one rule, fixed before the pair was seen."
+            else:
+                n0, n1 = self.block
+                yield f"Each block of {n0} + {n1} runs was judged by one rule, fixed before the block was seen."
             if self.pairs == "dependent":
                 yield "The runs of a pair may depend on each other; a pair depends on those before by its rule only."
             else:
-                yield "The runs of a pair are independent."
+                yield f"The runs of a {self.unit[:-1]} are independent."
         if len(self._stretches) > 1:
             yield "The bound is for the version that leaks most, if versions of the training differ."
         yield "Confidence, δ and the grid were fixed at the start; stopping was free."
@@ -492,6 +574,21 @@ class Sequential:
     def _refuse(self, method: str, other: str) -> None:
         if self.method == method:
             raise InputError(f'method="{method}" takes {other}')
+
+
+def _begun(name: str, found: dict[str, Any]) -> Sequential:
+    """The audit of a file as it was at its start."""
+    settings = {key: found[key] for key in ("confidence", "method", "pairs", "block", "seed")}
+    if found["family"] != TRADE_OFF:
+        given = {key: found[key] for key in ("family", "grid", "claim")}
+        return sequential(found["delta"], **settings, **given)
+    made = sequential(found["delta"], **settings, family=ApproxDP(0.0))
+    epsilon, delta = np.array(found["lines"], float).reshape(-1, 2).T
+    if not len(epsilon) or found["grid"] != [0.0] or np.any(epsilon < 0) or np.any((delta < 0) | (delta > 1)):
+        raise InputError(f"{name}: lines must be of values of epsilon, at least 0, and of delta from 0 to 1")
+    made.lines = epsilon, delta
+    made._capital = Capital(made._claims(), 1, False)
+    return made
 
 
 call_module_as(sequential)

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md: short, and those for libraries that need not be there run where they are."""
+"""The recipes of docs/guide/recipes.md: short, and those for libraries that need not be there run where they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "recipes.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^## (\S+)$.*?^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
@@ -23,7 +23,7 @@ def test_it_runs(name, library, tmp_path, monkeypatch):
     pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     found = {}
-    exec(compile(RECIPES[name], f"docs/recipes.md, {name}", "exec"), found)
+    exec(compile(RECIPES[name], f"docs/guide/recipes.md, {name}", "exec"), found)
     if name == "PyTorch":
         assert found["report"].findings.comparison.claim.outcome == "refuted"
         assert (tmp_path / "torch.html").exists()

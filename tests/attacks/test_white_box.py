@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayes_dp as bdp
-from bayes_dp.attacks import choose_canaries, dirac_scores, printed_step_scores, step_scores
+from bayes_dp.attacks import choose_canaries, dirac_scores, glir_step_scores, printed_step_scores, step_scores
 from bayes_dp.checks import InputError
 
 M, R, D = 6, 9, 12
@@ -39,6 +40,25 @@ def test_all_at_once_is_one_by_one(sigma, q, c, members):
         np.testing.assert_allclose([each[i] for each in found], wanted, rtol=1e-8, atol=1e-10)
 
 
+def test_the_sum_of_all_members_makes_the_mean_exact():
+    """Five of nine members are given for V; b is of all nine."""
+    q, sigma, some = 0.3, 0.7, G[: M + 5]
+    total = G[M:].sum(axis=0)
+    found = step_scores(some @ some.T, some @ U, M, noise_multiplier=sigma, sampling_rate=q, members=R,
+                        member_sum=some @ total)  # fmt: skip
+    for i in range(M):
+        b = law(i, q, 1.0, sigma**2)[0]
+        v = law(i, q, R / 5, sigma**2, g=some)[1]
+        linear, leakage = G[i] @ np.linalg.solve(v, U - b), G[i] @ np.linalg.solve(v, G[i])
+        wanted = np.log(1 - q + q * np.exp(linear - leakage / 2))
+        np.testing.assert_allclose(
+            [found.centred[i], found.linear[i], found.ratio[i]], [G[i] @ (U - b), linear, wanted], rtol=1e-8
+        )
+    whole = {"noise_multiplier": sigma, "sampling_rate": q}
+    exact = step_scores(G @ G.T, G @ U, M, member_sum=G @ total, **whole)
+    np.testing.assert_allclose(exact.ratio, step_scores(G @ G.T, G @ U, M, **whole).ratio, rtol=1e-10)
+
+
 def test_the_law_of_a_step():
     """Mean and covariance of simulated steps; a canary that is not a member, and one that is."""
     rng, q, sigma = np.random.default_rng(1), 0.3, 0.5
@@ -55,8 +75,6 @@ def test_the_law_of_a_step():
 
 
 def test_the_ratio_is_that_of_the_densities_of_a_step():
-    from scipy import stats
-
     q, sigma = 0.2, 0.6
     found = step_scores(G @ G.T, G @ U, M, noise_multiplier=sigma, sampling_rate=q)
     for i in range(M):
@@ -114,6 +132,22 @@ def test_plain_is_less_than_centred_less_than_the_ratio():
     assert abs(mean["printed"] - 0.5) < 0.06  # its penalty swamps what the step says
 
 
+def test_some_members_are_enough_for_the_covariance_and_not_for_the_mean():
+    """15 of 150 members, with the sum of all and without; gradients stay as they are, so that errors add up."""
+    rng, q, sigma, m, n = np.random.default_rng(0), 0.2, 0.5, 200, 350
+    member, scores = rng.random(m) < 0.5, np.zeros((2, m))
+    g = (rng.normal(size=(n, 60)) + rng.normal(size=60)) * np.geomspace(3.0, 0.1, 60)
+    g /= np.linalg.norm(g, axis=1)[:, None]
+    some = g[: m + 15]
+    for _ in range(30):
+        u = ((rng.random(n) < q) & np.append(member, np.ones(n - m, bool))) @ g + sigma * rng.normal(size=60)
+        for i, total in enumerate((some @ g[m:].sum(axis=0), None)):
+            scores[i] += step_scores(some @ some.T, some @ u, m, noise_multiplier=sigma, sampling_rate=q,
+                                     members=n - m, member_sum=total).ratio  # fmt: skip
+    exact, estimated = (bdp.GuessTable(score, member).auc().value for score in scores)
+    assert exact > estimated + 0.05
+
+
 def test_the_printed_algorithm_by_matrices():
     q, eta, batch, ridge = 0.3, 0.1, 4.0, 1e-3
     found = printed_step_scores(G @ G.T, G @ U, M, sampling_rate=q, learning_rate=eta, batch=batch)
@@ -124,6 +158,25 @@ def test_the_printed_algorithm_by_matrices():
         away = G[i] - mean
         wanted = away @ inverse @ (U / batch - mean) - away @ inverse @ away / (2 * q * eta)
         assert found[i] == pytest.approx(wanted, rel=1e-8)
+
+
+@pytest.mark.parametrize("sigma", [0.8, 0.0])
+def test_glir_by_matrices(sigma):
+    """The statistic exactly, and its law near that of χ² with many degrees of freedom."""
+    batch, clip = 4.0, 1.3
+    references = G[M:]
+    away = references - references.mean(axis=0)
+    inverse = np.linalg.inv(away.T @ away / R + (sigma**2 or 1e-3) * clip**2 / batch * np.eye(D))
+    of = {"square": U @ U, "noise_multiplier": sigma, "batch": batch, "clip": clip}
+    found = glir_step_scores(G @ G.T, G @ U, M, parameters=D, **of)
+    for i in range(M):
+        v, k = U / batch - G[i], G[i] - references.mean(axis=0)
+        s, centre = (batch - 1) * v @ inverse @ v, batch * k @ inverse @ k
+        wanted = -stats.norm.logcdf((s - D - centre) / np.sqrt(2 * (D + 2 * centre)))
+        assert found[i] == pytest.approx(wanted, rel=1e-6)
+    s, d, centre = 5100.0, 4000, 1000.0
+    wanted = -stats.ncx2.logcdf(s, d, centre)
+    assert -stats.norm.logcdf((s - d - centre) / np.sqrt(2 * (d + 2 * centre))) == pytest.approx(wanted, rel=0.05)
 
 
 def test_dirac_canaries_are_those_of_a_step_with_nobody_else():
@@ -156,6 +209,7 @@ def test_canaries_by_what_is_to_be_expected():
         ({"gram": [[-1.0, 0.0], [0.0, 1.0]]}, r"gram\[0, 0\] must be at least 0"),
         ({"canaries": 3}, "canaries must be a whole number from 1 to 2, not 3"),
         ({"canaries": 2, "members": 4}, "members must be 0 where no member's gradient is given"),
+        ({"member_sum": [1.0]}, r"member_sum must be of the shape \(2,\), as inner is, not \(1,\)"),
         ({"members": 0}, "members must be a whole number, at least 1"),
         ({"sampling_rate": 0}, "sampling_rate must lie in"),
         ({"inner": [[1.0]]}, r"inner must be of the shape \(gradients,\)"),
@@ -173,3 +227,8 @@ def test_dirac_canaries_need_noise():
         dirac_scores([[1.0]], noise_multiplier=0.0, sampling_rate=0.5)
     with pytest.raises(InputError, match="gram must have the gradients of references too"):
         printed_step_scores(np.eye(2), [1.0, 0.0], 2, sampling_rate=0.5, learning_rate=0.1, batch=2.0)
+    of = {"square": 1.0, "parameters": 5, "noise_multiplier": 1.0, "batch": 2.0}
+    with pytest.raises(InputError, match="gram must have the gradients of references too"):
+        glir_step_scores(np.eye(2), [1.0, 0.0], 2, **of)
+    with pytest.raises(InputError, match=r"batch must lie in \(1, inf\), not 1"):
+        glir_step_scores(np.eye(2), [1.0, 0.0], 1, **of | {"batch": 1.0})

@@ -17,11 +17,24 @@ import pytest
 import bayes_dp as bdp
 
 GUESSES = bdp.Guesses(100, 50, 45)
-CALLED = ("combine", "compositional", "f_dp", "labels", "one_run", "panoramia", "profile", "sequential", "zero_run")
-DATA = {"attack", "baseline", "counts", "guesses", "labels", "learned", "model", "proxy", "score"}
+CALLED = (
+    "combine",
+    "compositional",
+    "f_dp",
+    "labels",
+    "observational",
+    "one_run",
+    "panoramia",
+    "profile",
+    "proxy_error",
+    "sequential",
+    "zero_run",
+)
+WITHOUT_DELTA = "profile", "proxy_error"
+DATA = {"attack", "baseline", "counts", "game", "guesses", "labels", "learned", "model", "proxy", "score"}
 
 
-@pytest.mark.parametrize("name", [*(name for name in bdp.audits.__all__ if name != "profile"), "bootstrap"])
+@pytest.mark.parametrize("name", [*(name for name in bdp.audits.__all__ if name not in WITHOUT_DELTA), "bootstrap"])
 def test_delta_follows_the_data(name):
     function = bdp.propensity.bootstrap if name == "bootstrap" else getattr(bdp.audits, name)
     parameters = list(inspect.signature(function).parameters.values())

@@ -157,3 +157,8 @@ def test_a_comparison_of_scores_with_propensities():
     assert found.select("zero-run")[0].lower == bdp.audits.zero_run(calls, 1e-3).value
     tested = bdp.compare(SHIFTED, 1e-3, choice=80, claim=bdp.Claim(9.0, 1e-3), names=["zero-run"]).claim
     assert tested.outcome == "not refuted"
+
+
+def test_one_example_is_not_enough():
+    with pytest.raises(bdp.InputError, match="at least 2 examples are needed"):
+        judged(bdp.GuessTable([1.0], [True]), 1e-3)

@@ -13,6 +13,7 @@ from bayes_dp.audits.one_run import lower_bounds
 from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.games.played import SHARES
 
 
 def golden():
@@ -123,9 +124,138 @@ def test_a_bad_baseline_makes_the_estimate_too_large():
     assert any("too large" in sentence for sentence in found.assumptions)
 
 
+def played(attack=0.8, baseline=0.7, control=None, generated=True, games=1, m=2000, seed=0):
+    """Scores of which those that say "member" are right with these chances."""
+    rng = np.random.default_rng(seed)
+    member = rng.random((games, m)) < 0.5
+    said = [
+        None if each is None else np.where(rng.random((games, m)) < each, member, ~member).astype(float)
+        for each in (baseline, attack, control)
+    ]
+    return bdp.games.Played(member, *said, generated=generated)
+
+
+def test_games_are_measured_as_their_tables():
+    game = played(control=0.72)
+    found = panoramia(game)
+    attack, baseline, control = game.tables()
+    by_hand = panoramia(attack, baseline, thresholds=game.thresholds)
+    assert found.value == by_hand.value > 0.2
+    assert found.details["control"] == panoramia(control, baseline, thresholds=game.thresholds).value
+    assert found.details["excess"] == found.value - found.details["control"]
+    real = panoramia(played(generated=False))
+    assert (real.kind, real.valid) == ("lower_bound", True)
+    assert real.value == panoramia(played(generated=False).tables()[0], thresholds=game.thresholds).value
+    assert any("replacement" in sentence for sentence in real.assumptions)
+
+
+def test_several_games_count_by_their_median():
+    games = played(games=4, generated=False)
+    each = [panoramia(games[k], confidence=0.975).value for k in range(4)]
+    found = panoramia(games)
+    assert found.value == sorted(each)[1]
+    assert (found.details["mean"], found.details["sd"]) == pytest.approx((np.mean(each), np.std(each)))
+    assert found.confidence == 0.95
+    assert found.epsilon_at(1e-3).value < found.value
+
+
+@pytest.mark.parametrize(
+    ("attack", "control", "evidence"),
+    [(0.85, 0.72, ""), (0.75, 0.85, "not above that of the control"), (0.85, None, "no control")],
+)
+def test_an_estimate_is_evidence_only_above_the_control(attack, control, evidence):
+    found = panoramia(played(attack, control=control))
+    assert found.kind == "estimate"
+    assert found.valid == (not evidence)
+    assert evidence in found.invalid
+    told = any("only what is above it is evidence" in sentence for sentence in found.warnings)
+    assert told == (control is not None and found.details["control"] > 0)
+
+
+def test_generated_examples_that_anybody_recognises():
+    found = panoramia(played(attack=0.99, baseline=0.98, control=0.5))
+    assert any("Take a better generator" in sentence for sentence in found.warnings)
+    assert not any("better generator" in sentence for sentence in panoramia(played(control=0.5)).warnings)
+    largest = panoramia(played(attack=1.0, baseline=0.5, control=0.5))
+    assert largest.details["c_plus_epsilon_lower_bound"] == largest.details["largest_possible"]
+
+
+def test_real_non_members_of_another_law_are_seen_by_a_control():
+    found = panoramia(played(generated=False, control=0.7))
+    assert any("not drawn as the members were" in sentence for sentence in found.warnings)
+
+
+def exact_games(log_odds, games, m, rng):
+    """How many of those that are taken for members are, (games, shares), in the worst case that a log odds allows."""
+    taken = np.array([round(share * m) for share in SHARES])
+    steps = rng.binomial(np.diff(taken, prepend=0), special.expit(log_odds), size=(games, len(taken)))
+    return taken, steps.cumsum(axis=1)
+
+
+def best(taken, right, m, p):
+    """The best lower bound of each game, each share judged at p."""
+    found = np.empty(right.shape)
+    for k, r in enumerate(taken):
+        values, places = np.unique(right[:, k], return_inverse=True)
+        found[:, k] = lower_bounds(m, r, values, 0.0, p)[places]
+    return found.max(axis=1)
+
+
+@pytest.mark.parametrize("c", [0.0, 0.5, 2.0])
+def test_both_bounds_hold_with_a_generator_of_known_closeness(c):
+    """20 000 games of 1000 pairs; the target leaks nothing, so that c is the truth of both bounds."""
+    rng, games, m, p = np.random.default_rng(int(10 * c)), 20_000, 1000, 0.05
+    taken, blind = exact_games(c, games, m, rng)
+    _, attack = exact_games(c, games, m, rng)
+    of_baseline, of_attack = (best(taken, right, m, p / 2 / len(SHARES)) for right in (blind, attack))
+    error = 3 * np.sqrt(p / 2 / games)
+    for found in (of_baseline, of_attack):
+        assert 0.002 < (found > c).mean() <= p / 2 + error
+    assert ((of_baseline > c) | (of_attack > c)).mean() <= p + error
+    # the best share without the union bound
+    assert (best(taken, attack, m, p / 2) > c).mean() > 1.5 * p / 2
+    # as `panoramia` has them
+    coins = np.zeros((1, m), bool)
+    places = np.concatenate([np.full(n, k) for k, n in enumerate(np.diff(taken, prepend=0))])
+    for k in range(len(taken)):
+        inside = np.flatnonzero(places == k)
+        coins[0, inside[: int(np.diff(attack[0], prepend=0)[k])]] = True
+    score = np.linspace(1, 0, m)[None]
+    rest = np.arange(len(places), m)
+    coins[0, rest[: max(0, m // 2 - int(coins.sum()))]] = True
+    found = panoramia(bdp.games.Played(coins, score, score, control=0 * score))
+    assert found.details["c_plus_epsilon_lower_bound"] == pytest.approx(of_attack[0])
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_the_bound_with_real_non_members_holds_for_a_known_epsilon(epsilon):
+    rng, games, m, p = np.random.default_rng(7), 20_000, 2000, 0.05
+    found = best(*exact_games(epsilon, games, m, rng), m, p / len(SHARES))
+    assert 0.002 < (found > epsilon).mean() <= p + 3 * np.sqrt(p / games)
+    assert found.mean() > 0.8 * epsilon - 0.15  # it is not far below
+
+
+def test_coins_that_fall_after_training_bound_replacement():
+    """Release x_i + Laplace(1/ε) of each member, x_i = ±1: ε-DP if it is added or removed, 2ε-DP if it is replaced.
+
+    Where +1 is rare, an example +1 that is shown and high is hardly another member's.
+    """
+    rng, epsilon, m = np.random.default_rng(0), 1.0, 40_000
+    members, others = (np.where(rng.random(m) < 0.05, 1.0, -1.0) for _ in range(2))
+    released = members + rng.laplace(0, 1 / epsilon, m)
+    coins = rng.random(m) < 0.5
+    shown = np.where(coins, members, others)
+    score = np.where(shown > 0, special.expit(released), 0.0)[None]
+    found = panoramia(bdp.games.Played(coins[None], score, score, generated=False))
+    assert epsilon < 1.2 < found.value <= 2 * epsilon
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda t: panoramia(played(), t), "baseline must be None, as games have their own"),
+        (lambda t: panoramia(played(), thresholds=[1.0]), "thresholds must be None, as games have their own"),
+        (lambda t: panoramia(played(generated=False), gamma=0.1), "gamma is for generated non-members"),
         (lambda t: panoramia([1, 2]), "attack must be a GuessTable or ErrorCounts, .*not list"),
         (lambda t: panoramia(t, 3), "baseline must be a GuessTable"),
         (lambda t: panoramia(bdp.ErrorCounts([1], 2, [1], 2)), 'attack: counts of the design "repeated"'),

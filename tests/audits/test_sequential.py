@@ -13,14 +13,17 @@ from scipy import special
 import bayes_dp as bdp
 from bayes_dp.audits.betting import (
     ApproxClaims,
+    LinesClaim,
     bet_on_product,
     bet_on_sum,
     gaussian_claims,
     laplace_claims,
+    lines_below,
     next_refresh,
 )
 from bayes_dp.audits.capital import Capital
-from bayes_dp.audits.sequential import Sequential, _digest, one_run_log_e
+from bayes_dp.audits.one_run_e_values import one_run_log_e
+from bayes_dp.audits.sequential import Sequential, _digest
 from bayes_dp.checks import InputError
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace
 from tests.golden import golden
@@ -30,9 +33,10 @@ DELTA = 1e-5
 
 
 def claims_of(given):
+    block = given.get("n0", 1), given.get("n1", 1)
     if "mu" in given:
-        return gaussian_claims(np.array([given["mu"]]))
-    return ApproxClaims(np.array([given["eps"]]), given["delta"])
+        return gaussian_claims(np.array([given["mu"]]), block)
+    return ApproxClaims(np.array([given["eps"]]), given["delta"], block)
 
 
 def bits(text):
@@ -56,8 +60,6 @@ def play(audit, x, y, batch=1):
 @golden("sequential", "bet")
 def test_golden_bet(entry):
     given = entry["inputs"]
-    if given["n0"] != 1:
-        pytest.skip("of blocks")
     found = bet_on_product(claims_of(given), np.array([given["a"]]), np.array([given["b"]]))
     values = [float(each[0]) for each in (found.tau, found.c, found.l0, found.l1)]
     assert values == pytest.approx(entry["expected"], rel=1e-7)
@@ -129,6 +131,74 @@ def test_a_true_claim_loses_on_average(claims, f, believed):
     assert np.tensordot(factors, chances, 1).max() <= 1 + 1e-12
 
 
+FUNCTIONS = [ApproxDP(0.7, 0.05), ApproxDP(3.0), Gaussian(0.8), Laplace(1.3), bdp.Claim.dp_sgd(1.0, 0.05, 50).below]
+
+
+@pytest.mark.parametrize("block", [(1, 1), (3, 1), (2, 7)])
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize("believed", [(0.05, 0.3), (0.3, 0.02), (0.001, 0.001), (0.1, 0.1), (0.95, 0.8), (0.6, 0.9)])
+def test_a_true_trade_off_function_loses_on_average_in_blocks(f, block, believed):
+    """The mean of a block's factor is a product of those of its runs; it is 1 at most wherever rates are allowed."""
+    bet = bet_on_product(LinesClaim(*lines_below(f), block), np.array([believed[0]]), np.array([believed[1]]))
+    a, b = (1 - each for each in believed) if sum(believed) > 1 else believed
+    assert (bet.l0[0] > 0) == (b < float(f(a)) - 1e-6)
+    factors = np.exp(bet.cells()[:, 0])
+    alpha, share = np.meshgrid(np.linspace(0, 1, 401), np.linspace(0, 1, 21))
+    low = np.asarray(f(alpha))
+    beta = low + share * (1 - np.asarray(f(1 - alpha)) - low)
+    one, other = ((1 - r) * factors[2 * i] + r * factors[2 * i + 1] for i, r in enumerate((alpha, beta)))
+    assert (one ** block[0] * other ** block[1]).max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("f", [ApproxDP(0.7, 1e-3), ApproxDP(2.0), Gaussian(0.8), Laplace(1.3)], ids=str)
+@pytest.mark.parametrize("block", [(1, 1), (2, 5)])
+def test_lines_bet_as_the_function_does(f, block):
+    """The same capital as by the formulas of the family, up to what lines between lines would add."""
+    own = {
+        Gaussian: lambda: gaussian_claims(np.array([0.8]), block),
+        Laplace: lambda: laplace_claims(np.array([1.3]), block),
+        ApproxDP: lambda: ApproxClaims(np.array([f.epsilon]), f.delta, block),
+    }[type(f)]()
+    x, y = errors(400 * block[0], 0.02, 0.3)[0], errors(400 * block[1], 0.02, 0.3)[1]
+    found = []
+    for claims in (own, LinesClaim(*lines_below(f), block)):
+        capital = Capital(claims, 1, False)
+        list(capital.add(x, y))
+        found.append(capital.log[0])
+    assert found[0] > 3
+    assert found[1] == pytest.approx(found[0], rel=2e-3)
+
+
+def test_a_trade_off_function_is_refuted_or_not():
+    x, y = errors(200, 0.02, 0.3)
+    claims = {sigma: bdp.Claim.dp_sgd(sigma, 0.05, 50) for sigma in (0.3, 4.0)}
+    audits = {sigma: play(sequential(0.0, family=claim.below), x, y, 100) for sigma, claim in claims.items()}
+    assert {sigma: audit.rejects() for sigma, audit in audits.items()} == {0.3: False, 4.0: True}
+    assert audits[4.0].p_value() < 0.05 < audits[0.3].p_value()
+    with pytest.raises(InputError, match="no parameter to bound"):
+        audits[4.0].bound()
+
+
+@pytest.mark.parametrize("block", [(1, 3), (4, 1)])
+def test_blocks_in_any_batches(block):
+    x, y = errors(300 * block[0], 0.05, 0.3)[0], errors(300 * block[1], 0.05, 0.3)[1]
+    x[5], y[7] = 0.25, 0.75
+    one = sequential(DELTA, block=block, grid=np.arange(30) / 10).update(x, y)
+    other = sequential(DELTA, block=block, grid=np.arange(30) / 10)
+    for i in range(0, max(len(x), len(y)), 17):
+        other.update(x[i : i + 17], y[i : i + 17])
+    assert np.array_equal(one._capital.log, other._capital.log)
+    assert (one.runs, one.bound().details["blocks"], one.bound().value > 0.5) == (300, 300, True)
+    assert other.update([0] * (block[0] - 1), []).bound().details["waiting"] == [block[0] - 1, 0]
+
+
+def test_a_block_says_more_than_a_pair_of_it():
+    """More runs without the example, whose errors are rare, tell more of their rate."""
+    x, y = errors(2000, 0.05, 0.3)[0], errors(400, 0.05, 0.3)[1]
+    values = [sequential(DELTA, block=(n, 1)).update(x[: 400 * n], y).bound().value for n in (1, 2)]
+    assert values[1] > values[0] + 0.1
+
+
 @pytest.mark.parametrize("believed", [(0.05, 0.3), (0.3, 0.02), (0.9, 0.8)])
 def test_a_sum_loses_on_average_whatever_the_dependence(believed):
     """The sum is linear, so that its mean depends on the two means only: the corners of R are enough."""
@@ -170,17 +240,22 @@ def test_batches_change_no_bit(values, pairs):
         assert np.array_equal(one._capital.log, other._capital.log)
 
 
-@pytest.mark.parametrize("kind", ["betting", "dependent", "shares", "gaussian", "adaptive", "mixture", "one_run"])
+@pytest.mark.parametrize(
+    "kind", ["betting", "dependent", "shares", "gaussian", "lines", "blocks", "adaptive", "mixture", "one_run"]
+)
 def test_resumed_with_the_same_bits(kind, tmp_path):
     rng = np.random.default_rng(1)
     options = {
         "dependent": {"pairs": "dependent"},
         "gaussian": {"family": "gaussian"},
+        "lines": {"family": Gaussian(0.3)},
+        "blocks": {"block": (3, 2)},
         "mixture": {"method": "mixture"},
         "one_run": {"method": "one_run"},
     }.get(kind, {})
-    delta = 0.0 if kind == "gaussian" else DELTA
-    straight, stopped = (sequential(delta, grid=np.arange(40) / 10, seed=3, **options) for _ in range(2))
+    delta = 0.0 if kind in ("gaussian", "lines") else DELTA
+    options |= {} if kind == "lines" else {"grid": np.arange(40) / 10}
+    straight, stopped = (sequential(delta, seed=3, **options) for _ in range(2))
     for step in range(3 if kind == "adaptive" else 6):
         if kind == "one_run":
             new = (bdp.Guesses(100, 20, int(rng.integers(10, 20))),)
@@ -198,8 +273,10 @@ def test_resumed_with_the_same_bits(kind, tmp_path):
     for audit in (straight, stopped):
         audit.to_json(tmp_path / f"{audit is straight}.json")
     assert (tmp_path / "True.json").read_text() == (tmp_path / "False.json").read_text()
-    assert straight.bound().to_dict() == stopped.bound().to_dict()
-    assert straight.bound().value > 0
+    assert straight.p_value(0.0) == stopped.p_value(0.0) < 0.05
+    if kind != "lines":
+        assert straight.bound().to_dict() == stopped.bound().to_dict()
+        assert straight.bound().value > 0
 
 
 @pytest.mark.parametrize("kind", ["errors", "scores"])
@@ -246,6 +323,11 @@ def test_files_that_cannot_be(tmp_path):
         {"capital": content["capital"] | {"counts": [[99], [0], [0], [0]]}},
         {"capital": content["capital"] | {"scores": [[0.0, 1.0]]}},
         {"method": "one_run", "models": [[0.0], [0.0, 1.0]]},
+        {"block": [2, 0]},
+        {"block": [1, 1, 1]},
+        {"lines": [[0.0]]},
+        {"family": "trade-off"},
+        {"family": "trade-off", "delta": 0.0, "grid": [0.0], "lines": [[0.0, 2.0]]},
         {"confidence": 0.5},
         {"sha256": "0"},
     ]
@@ -346,6 +428,26 @@ def test_stretches_of_rules_multiply():
     assert any("version that leaks most" in sentence for sentence in audit.bound().assumptions)
 
 
+def test_the_mixture_holds_at_other_deltas():
+    audit = sequential(DELTA, method="mixture").update([0] * 60, [0] * 50 + [1] * 10)
+    bound = audit.bound()
+    audit.update([1] * 500, [1] * 500)
+    assert bound.epsilon_at(DELTA).value == bound.value
+    again = sequential(0.1, method="mixture").update([0] * 60, [0] * 50 + [1] * 10).bound()
+    assert bound.epsilon_at(0.1).value == again.value < bound.value
+
+
+@pytest.mark.parametrize("method", ["betting", "mixture"])
+def test_the_p_value_is_that_of_the_bound(method):
+    x, y = errors(70, 0.05, 0.4)
+    given = {"method": method, "grid": np.arange(60) / 20}
+    p = play(sequential(DELTA, **given), x, y, 10).p_value(1.0)
+    for factor, refuted in ((1.01, True), (0.99, False)):
+        audit = play(sequential(DELTA, confidence=1 - p * factor, **given), x, y, 10)
+        assert audit.rejects(1.0) == refuted
+    assert play(sequential(DELTA, **given), x, y, 10).p_value(20.0) > 0.9
+
+
 def test_the_trace_is_of_rises():
     audit = play(sequential(DELTA), *errors(300, 0.05, 0.3))
     runs, bounds = zip(*audit.trace(), strict=True)
@@ -376,6 +478,19 @@ def test_refreshes_of_a_million_pairs():
         (lambda: sequential(DELTA).update_guesses(bdp.Guesses(10, 5, 4)), 'method="one_run"'),
         (lambda: sequential(DELTA, method="one_run").update([0], [0]), "update_guesses"),
         (lambda: sequential(DELTA).e_value(0.0123), "value of the grid"),
+        (lambda: sequential(DELTA).rejects(), "without a claim"),
+        (lambda: sequential(DELTA).p_value(math.nan), "epsilon"),
+        (lambda: sequential(DELTA, family="subsampled"), "or a trade-off function, not 'subsampled'"),
+        (lambda: sequential(DELTA, family=math.exp), "or a trade-off function"),
+        (lambda: sequential(DELTA, family=Gaussian(1.0)), "delta must be 0"),
+        (lambda: sequential(0.0, family=Gaussian(1.0), grid=[0.0, 1.0]), "is the claim itself"),
+        (lambda: sequential(0.0, family=Gaussian(1.0), method="mixture"), "is for family"),
+        (lambda: sequential(DELTA, block=(2, 0)), r"block\[1\]"),
+        (lambda: sequential(DELTA, block=2), "block must be two numbers"),
+        (lambda: sequential(DELTA, block=(2, 1), pairs="dependent"), "block is for betting"),
+        (lambda: sequential(DELTA, block=(2, 1), method="mixture"), "block is for betting"),
+        (lambda: sequential(DELTA, block=(2, 1)).update_scores([1.0], [1.0]), "give a number"),
+        (lambda: sequential(DELTA).update([0], [0]).bound().epsilon_at(0.1), "begin another one, or use the mixture"),
         (lambda: sequential(DELTA).update_counts(bdp.ErrorCounts([1, 1], [5, 5], [1, 1], [5, 5])), "one base"),
         (lambda: sequential(DELTA).update_scores([1.0], [1.0, 2.0]), "as many scores"),
         (lambda: sequential(DELTA).update_scores([1.0], [math.inf]), r"with_\[0\] must lie in"),

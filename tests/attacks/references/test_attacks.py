@@ -446,6 +446,6 @@ def test_memory_is_that_of_a_few_rows(name: str):
 
 def test_every_attack_has_a_twin_and_a_row_in_the_docs():
     assert set(TWINS) == set(INDEX)
-    page = (Path(__file__).parents[3] / "docs" / "scores.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "methods" / "attacks.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z-]+)` \| [^|]*\| [^|]*\| [^|]+ (?:19|20)\d\d \|$", page, re.MULTILINE)
     assert sorted(rows) == sorted(INDEX)

@@ -75,6 +75,7 @@ _MODULES = (
     "calibrate",
     "leakage",
     "games",
+    "trackers",
 )
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
@@ -91,6 +92,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp import plots as plots
     from bayes_dp import propensity as propensity
     from bayes_dp import region as region
+    from bayes_dp import trackers as trackers
     from bayes_dp import tradeoff as tradeoff
     from bayes_dp.attacks.score_matrix import ScoreMatrix as ScoreMatrix
     from bayes_dp.bayes.checks.compare import LikelihoodComparison as LikelihoodComparison

@@ -10,6 +10,10 @@ from bayes_dp.data.counts import ErrorCounts
 __all__ = ["demo_csv", "mnist_a4", "strong_attacks"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def mnist_a4() -> ErrorCounts:
     """Attacks on a small network trained with output perturbation: 20 bases, 100 + 100 challenges each, cross-fed.
 

@@ -4,9 +4,9 @@ A point is (α, β), the false positive and false negative rate of an attack. Un
 
     R(ε, δ) = {(α, β) ∈ [0, 1]² : f(α) ≤ β ≤ 1 − f(1 − α)},   f(α) = max(0, 1 − δ − e^ε α, e^{−ε}(1 − δ − α)).
 
-An attack of strength at least s lies in the layer R_s(ε, δ) = R(ε, δ) \\ R(sε, sδ): four congruent quadrilaterals. The
-first, with β ≥ α and α + β ≤ 1, has the vertices (0, 1−δ), (0, 1−sδ), (x_s, x_s), (x, x), where x = (1−δ)/(1+e^ε) and
-x_s = (1−sδ)/(1+e^{sε}). The others are its images under (α,β) → (β,α), (1−α,1−β), (1−β,1−α).
+An attack of strength at least s lies in the layer R_s(ε, δ) = R(ε, δ) without R(sε, sδ): four congruent quadrilaterals.
+The first, with β ≥ α and α + β ≤ 1, has the vertices (0, 1−δ), (0, 1−sδ), (x_s, x_s), (x, x), where x = (1−δ)/(1+e^ε)
+and x_s = (1−sδ)/(1+e^{sε}). The others are its images under (α,β) → (β,α), (1−α,1−β), (1−β,1−α).
 
 The map (u, v) ∈ [0, 1]² → first quadrilateral used throughout is bilinear,
 
@@ -49,6 +49,10 @@ __all__ = [
     "sample_boundary",
     "strength_level",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 # Points ---------------------------------------------------------------------------------------------------------------
@@ -96,7 +100,7 @@ def contains(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: Array
 
 
 def in_layer(alpha: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, strength: ArrayLike) -> Bools:
-    """Whether (α, β) lies in R_s(ε, δ) = R(ε, δ) \\ R(sε, sδ).
+    """Whether (α, β) lies in R_s(ε, δ) = R(ε, δ) without R(sε, sδ).
 
     >>> bdp.region.in_layer([0.3, 0.4], [0.3, 0.4], 1.0, 0.0, 0.5)  # (0.4, 0.4) is in R(0.5, 0)
     array([ True, False])

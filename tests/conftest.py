@@ -1,8 +1,8 @@
 """What is compiled is kept on disk, and the memory of a long run of tests is bounded.
 
-A model takes seconds to compile, and command lines run in processes of their own. What JAX compiled for one test, or in
-an earlier run, serves the next, in a folder of each worker, as two must not write one file at once. What started the
-workers has a folder too, which they inherit and have to leave.
+A model takes seconds to compile, and command lines run in processes of their own. What JAX compiled for one test, in
+one worker or in an earlier run, serves the next. All use one folder: with a bound on its size JAX locks it, so that
+nobody reads what another has half written.
 
 Compilers take up to 600 MB, which the C library keeps when they give it back, so that a process of the whole suite
 would grow to several gigabytes. After a test that took more, a process returns that to the system. Where it is still
@@ -24,9 +24,9 @@ _MOST = 800  # MB in use above which it lets go of compiled programs ...
 _MORE = 150  # ... once it has grown by so much since it last did, as libraries alone may take as much
 _seen = _left = 0  # MB at the last look, and when programs were let go of
 
-_KEPT = Path(__file__).parents[1] / ".jax_cache" / os.environ.get("PYTEST_XDIST_WORKER", "main")
-os.environ["JAX_COMPILATION_CACHE_DIR"] = str(_KEPT)
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parents[1] / ".jax_cache")
+os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(2**31)
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
 
 @pytest.hookimpl(trylast=True)

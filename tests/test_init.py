@@ -35,6 +35,25 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
 
 def test_dir_lists_the_public_names():
     assert dir(bdp) == sorted(bdp.__all__)
+    modules = [getattr(bdp, name) for name in bdp._MODULES]
+    called = [getattr(bdp.audits, name) for name in ("one_run", "f_dp", "zero_run", "sequential")]
+    for module in modules + called:
+        assert dir(module) == sorted(module.__all__)
+
+
+def test_what_users_hold_has_public_names_only():
+    counts = bdp.ErrorCounts(10, 100, 20, 100)
+    table = bdp.GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True])
+    held = [
+        counts,
+        table,
+        bdp.LossTable([1.0, 2.0], [3.0, 4.0]),
+        bdp.Guesses(100, 20, 15),
+        bdp.audits.katz(counts, 0.01),
+    ]
+    for each in held:
+        assert not [name for name in dir(each) if name.startswith("_")]
+        assert "summary" in dir(each)
 
 
 def test_star_import():

@@ -56,6 +56,11 @@ class GroupedPosterior(SampledPosterior):
         base = question.provenance("nuts, hierarchical", settings | fixed | {"groups": asked.size})
         self.provenance = replace(base, priors={**base.priors, **own})
 
+    @property
+    def prior_spread(self) -> Any:
+        """The prior of κ; None where κ is given."""
+        return self._asked.spread if isinstance(self._asked.spread, dist.Distribution) else None
+
     @classmethod
     def _of(cls, asked: _Asked) -> Self:
         """The answer to a question about groups, by a run; what speaks against its draws is warned of."""

@@ -20,7 +20,19 @@ from bayes_dp.checks import InputError, show
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.workers import jax_must_run
 
-__all__ = ["DEFAULTS", "describe", "log_density", "parse", "prior_of", "support", "tails", "witnesses"]
+__all__ = [
+    "DEFAULTS",
+    "describe",
+    "draw",
+    "exact_words",
+    "inside",
+    "log_density",
+    "parse",
+    "prior_of",
+    "support",
+    "tails",
+    "witnesses",
+]
 
 Tails = tuple[Callable[[float], float], Callable[[float], float]]
 
@@ -116,14 +128,34 @@ def support(parameter: str, prior: Any) -> tuple[float, float]:
     return lower, upper
 
 
+def inside(prior: Any) -> float:
+    """A value between the ends of the support, found without a compiler."""
+    low = float(getattr(prior.support, "lower_bound", -math.inf))
+    high = float(getattr(prior.support, "upper_bound", math.inf))
+    if math.isfinite(low) and math.isfinite(high):
+        return 0.5 * (low + high)
+    return low + 1.0 if math.isfinite(low) else min(high - 1.0, 0.0)
+
+
 def describe(prior: Any) -> str:
     """The prior in words: 'Gamma(concentration=2, rate=1)'."""
-    parts = []
-    for name in getattr(prior, "arg_constraints", {}):
-        value = getattr(prior, name, None)
-        if value is not None and np.ndim(value) == 0:
-            parts.append(f"{name}={float(value):.6g}")
-    return f"{type(prior).__name__}({', '.join(parts)})"
+    return _call(prior, lambda value: f"{value:.6g}")
+
+
+def exact_words(prior: Any) -> str | None:
+    """Text that `parse` reads as this very prior, with all digits; None where there is none."""
+    words = _call(prior, repr)
+    try:
+        again = parse(words)
+    except InputError:
+        return None
+    return words if type(again) is type(prior) and _call(again, repr) == words else None
+
+
+def _call(prior: Any, shown: Callable[[float], str]) -> str:
+    values = {name: getattr(prior, name, None) for name in getattr(prior, "arg_constraints", {})}
+    numbers = {name: float(value) for name, value in values.items() if value is not None and np.ndim(value) == 0}
+    return f"{type(prior).__name__}({', '.join(f'{name}={shown(value)}' for name, value in numbers.items())})"
 
 
 def log_density(prior: Any) -> Callable[[Floats], Floats]:
@@ -154,6 +186,17 @@ def log_density(prior: Any) -> Callable[[Floats], Floats]:
         return np.where(np.isnan(result), -np.inf, result)
 
     return evaluate
+
+
+def draw(prior: Any, size: int, rng: np.random.Generator) -> Floats:
+    """Independent draws (size,); of the usual families without a compiler."""
+    import jax
+
+    law = _scipy(prior)
+    if law is not None:
+        return np.asarray(law.rvs(size, random_state=rng))
+    with jax.enable_x64(True):
+        return np.asarray(_in_64_bits(prior).sample(jax.random.PRNGKey(int(rng.integers(2**31))), (size,)), float)
 
 
 def witnesses(prior: Any) -> Floats:

@@ -11,13 +11,13 @@ import numpy as np
 
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.counts import Counts
-from bayes_dp.bayes.priors import describe, prior_of
+from bayes_dp.bayes.priors import describe, exact_words, prior_of
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.counts import CROSS_FED, ErrorCounts
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["Parameter", "Question", "Strength", "ask", "needs_area", "priors_for"]
+__all__ = ["Parameter", "Question", "Strength", "ask", "asked_again", "needs_area", "priors_for"]
 
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
@@ -91,6 +91,20 @@ class Question:
                 **settings,
             },
         )
+
+    def saved(self) -> dict[str, Any] | None:
+        """What it takes to ask again, fit for JSON; None where a prior is none that text can say."""
+        return asked_again(self.counts, self.known, self.strength, self.priors, "approx")
+
+
+def asked_again(
+    counts: ErrorCounts, known: float | None, strength: Strength, priors: Mapping[str, Any], family: str
+) -> dict[str, Any] | None:
+    """A question fit for JSON, of which `bayes/saved.py` is the reader; None where text cannot say a prior."""
+    words = {name: exact_words(prior) for name, prior in priors.items()}
+    if None in words.values():
+        return None
+    return {"counts": counts.to_dict(), "family": family, "known": known, "strength": strength, "priors": words}
 
 
 def _shared_labels(counts: ErrorCounts) -> str:

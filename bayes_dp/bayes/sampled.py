@@ -9,7 +9,6 @@ import numpy as np
 
 from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.bayes.question import Question
-from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, SampleMarginal, check_draws
 from bayes_dp.support.arrays import Floats, Ints
 
@@ -42,7 +41,11 @@ class SampledPosterior(BesideGaussian):
         total = self.samples["epsilon"].size
         return np.random.default_rng(seed).choice(total, size, replace=size > total)
 
-    def to_arviz(self) -> Any:
-        """All draws, with the sampler's statistics as sample_stats."""
-        rates = {"alpha": self._alpha, "beta": self._beta}
-        return to_arviz({**self.samples, **rates}, self._stats, self.counts, self.provenance)
+    def _chains_of(self, size: int = 4000, seed: int = 0) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """The draws, thinned evenly to at most `size` of all chains together, and the sampler's statistics of each."""
+        size, _ = check_draws(size, seed)
+        chains, kept = next(iter(self.samples.values())).shape
+        step = -(-kept // max(1, size // chains))
+        drawn = {**self.samples, "alpha": self._alpha, "beta": self._beta}
+        told = {name: np.asarray(values)[:, ::step] for name, values in self._stats.items()}
+        return {name: np.asarray(values)[:, ::step] for name, values in drawn.items()}, told

@@ -23,3 +23,7 @@ from bayes_dp.calibrate.result import Row, Study
 from bayes_dp.calibrate.studies import AUDITS, study
 
 __all__ = ["AUDITS", "Row", "Study", "study"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -18,7 +18,7 @@ from bayes_dp.calibrate.rates import RATE_DELTA, RATE_METHODS, attacks_on_border
 from bayes_dp.calibrate.result import Row, Simulation, row_of
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["largest_capital", "largest_mixture", "looked_at_tasks", "looks"]
+__all__ = ["bounds_by", "largest_capital", "largest_mixture", "looked_at_tasks", "looks"]
 
 _PAIRS = 60
 _ATTACKS = ("corner of ε = 0", "corner of ε = 1", "edge of ε = 1", "corner of ε = 3")
@@ -65,7 +65,7 @@ def largest_mixture(epsilon: float, delta: float, x: Floats, y: Floats) -> Float
     return np.asarray(mixture(a, n, b, n, epsilon, delta).max(axis=1))
 
 
-def _bounds(evidence: Callable[[float], Floats], truth: float, p: float) -> Floats:
+def bounds_by(evidence: Callable[[float], Floats], truth: float, p: float) -> Floats:
     """The last value that is rejected before the first that is not, of a few, of which one is just above the truth."""
     grid = np.array([0.0, *(share * truth for share in _SHARES if truth > 0), truth + 1e-9])
     rejected = np.stack([evidence(float(epsilon)) >= -np.log(p) for epsilon in grid])
@@ -91,7 +91,7 @@ def _task(attack: tuple[str, float, float, float], rng: np.random.Generator, siz
     rows = []
     for way, pairs, evidence, claim in ways:
         labels = f"{way}, δ = {RATE_DELTA:g}", name, 2 * _PAIRS, pairs
-        rows.append(row_of(labels, truth, _bounds(evidence, truth, p), p, claim))
+        rows.append(row_of(labels, truth, bounds_by(evidence, truth, p), p, claim))
     for method in ("clopper-pearson", "accuracy"):
         again = np.zeros(size)
         for n in range(_PAIRS // 10, _PAIRS + 1, _PAIRS // 10):

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayes_dp.audits.registry import INDEX
 from bayes_dp.audits.registry import audit as audit_named
+from bayes_dp.calibrate.combined import combined_tasks
 from bayes_dp.calibrate.guesses import f_dp_tasks, one_run_tasks, panoramia_tasks, zero_run_tasks
 from bayes_dp.calibrate.looked_at import looked_at_tasks
 from bayes_dp.calibrate.profiles import profile_tasks
@@ -47,6 +48,7 @@ TASKS: dict[str, Callable[[], Iterator[Simulation]]] = {
     "wrong-pairs": wrong_pair_tasks,
     "profile": profile_tasks,
     "sequential": looked_at_tasks,
+    "combine": combined_tasks,
 }
 for _name, _entry in INDEX.items():
     if _entry.study not in TASKS and can_be_studied(audit_named(_name)):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers, one_number, show, whole_number
+from bayes_dp.results.meaning import Meaning, meaning_of
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import digits
 from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction, require_symmetric
@@ -21,6 +22,7 @@ from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction, require_symm
 if TYPE_CHECKING:
     from bayes_dp.attacks.scores import NumberOfGuesses, Sides
     from bayes_dp.claims.result import ClaimTest
+    from bayes_dp.claims.testing import CountsMethod
 
 __all__ = ["Claim", "check_claim"]
 
@@ -155,6 +157,14 @@ class Claim:
         link = " with" if isinstance(self.below, ApproxDP) else ","
         return f"{self.what}{link} ε = {_text(self.epsilon_at(at))} at δ = {at:g}"
 
+    def meaning(self, *, baseline: float = 0.1) -> Meaning:
+        """What it lets the best attack do; an example is guessed with chance `baseline` without the training.
+
+        >>> print(bdp.Claim.dp_sgd(1.1, 0.01, 1000).meaning().rows["the claim"].cells)
+        ('0.336%', '2.54%', '17.9%', '14%', '43%', '17.9%')
+        """
+        return meaning_of({"the claim": self.below}, baseline)
+
     def __repr__(self) -> str:
         return f"<Claim: {self.statement()}>"
 
@@ -165,6 +175,7 @@ class Claim:
         evidence: Any,
         *,
         confidence: float = 0.95,
+        method: CountsMethod | None = None,
         choice: NumberOfGuesses | int | None = None,
         sides: Sides = "both",
         seed: int = 0,
@@ -173,8 +184,10 @@ class Claim:
 
         Parameters
         ----------
-        evidence : ErrorCounts, Guesses, a GuessTable, a lower bound, a credible interval or a posterior of ε.
-        confidence : one minus the chance to refute a true claim. A bound has its own.
+        evidence : ErrorCounts, Guesses, a GuessTable, a lower bound, a profile, a sequential audit or a posterior.
+        confidence : one minus the chance to refute a true claim. Bounds, profiles and sequential audits have their own.
+        method : for error counts of repeated runs, the test that decides: "joint_exact", the default where no base has
+            more than 20 000 runs, "clopper_pearson" or "accuracy".
         choice, sides, seed : how guesses are made of a table, see `audits.one_run`.
 
         >>> bdp.Claim(1.0, 1e-5).test(bdp.Guesses(examples=1000, made=200, correct=150)).answer
@@ -182,7 +195,7 @@ class Claim:
         """
         from bayes_dp.claims.testing import tested
 
-        return tested(self, evidence, confidence, choice, sides, seed)
+        return tested(self, evidence, confidence, method, choice, sides, seed)
 
 
 def check_claim(claim: Claim | None) -> None:

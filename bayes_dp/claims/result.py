@@ -118,7 +118,7 @@ class ClaimTest(Saved):
         """The empirical noise multiplier, a sentence; empty where there is none."""
         if self.noise_multiplier is None:
             return ""
-        by = "f-dp" if any(row.method == "f-dp" for row in self.rows) else "clopper-pearson"
+        by = next((row.method for row in self.rows if row.method in ("f-dp", "profile")), "clopper-pearson")
         return (
             f"Empirical noise multiplier: below {digits(self.noise_multiplier)} with confidence"
             f" {100 * self.confidence:g}% ({by}), at the claimed sampling rate and number of steps."

@@ -3,13 +3,14 @@
 What decides is chosen by the kind of the evidence, and not by what it says, so that a true claim is refuted with a
 chance of at most p = 1 − confidence:
 
-    error counts     the joint test of `audits/rate_tests.py`; with more than 20 000 runs, Clopper and Pearson's. Of n
-                     bases the smallest p-value counts n times
-    guesses          the exact worst case for (ε, δ)-DP, the recursion of f-DP for other claims. Of k numbers of guesses
-                     the smallest p-value counts k times, of several splits
-                     the median counts twice
-    a lower bound    refutes if it is above the claim's ε at its own δ, or above μ of Gaussian DP
-    a posterior      gives P(ε > claim), and refutes nothing
+    error counts         the test that was chosen before; by default the joint one of `audits/rate_tests.py`, with more
+                         than 20 000 runs Clopper and Pearson's. Of n bases the smallest p-value counts n times
+    guesses              the exact worst case for (ε, δ)-DP, the recursion of f-DP for other claims. Of k numbers of
+                         guesses the smallest p-value counts k times, of several splits the median counts twice
+    a lower bound        refutes if it is above the claim's ε at its own δ, or above μ of Gaussian DP
+    a profile            refutes if it is above the claim's ε at any δ
+    a sequential audit   refutes by its p-value, which may be read at any time
+    a posterior          gives P(ε > claim), and refutes nothing
 
 E-values refute from 1/p on. Of several bases their mean is one.
 """
@@ -19,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import special
@@ -32,60 +33,86 @@ from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, cautions, guessing_se
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.one_run import binomial_tail, exact_p_value
 from bayes_dp.audits.power import least_detectable, least_detectable_guesses
+from bayes_dp.audits.profile import Profile
 from bayes_dp.audits.rate_tests import MOST_RUNS, clopper_pearson_p, joint_p, largest_gap, mixture_log_e
+from bayes_dp.audits.sequential import Sequential
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show
+from bayes_dp.claims.of_findings import by_bound, by_posterior, by_profile, by_sequential
+from bayes_dp.claims.outcome import as_test, decided, least_refuted_noise
 from bayes_dp.claims.result import POWER, ClaimFinding, ClaimTest
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.data.json_text import finite
 from bayes_dp.results.bound import CredibleInterval, LowerBound, joined
-from bayes_dp.results.posterior import Posterior, Provenance
-from bayes_dp.tradeoff import ApproxDP, Gaussian, TradeOffFunction
-from bayes_dp.tradeoff.dp_sgd import dp_sgd
+from bayes_dp.results.posterior import Posterior
+from bayes_dp.tradeoff import ApproxDP, TradeOffFunction
 
 if TYPE_CHECKING:
     from bayes_dp.claims.claim import Claim
 
-__all__ = ["tested"]
+__all__ = ["CountsMethod", "tested"]
+
+CountsMethod = Literal["joint_exact", "clopper_pearson", "accuracy"]
+_METHOD = "method is for error counts of repeated runs"
+_ROWS = {"joint_exact": "joint", "clopper_pearson": "clopper-pearson", "accuracy": "accuracy"}
+_POWERS = {row: method for method, row in _ROWS.items()}
+_WHY = {
+    "joint": f"a base has more than {MOST_RUNS} runs",
+    "accuracy": "it needs as many runs without the example as with it",
+}
 
 _REPEATED = "The runs of each base are independent of each other, and the attack was fixed before they were counted."
-_LARGEST_NOISE = 1e3
-_PRECISION = 5e-3  # of an empirical noise multiplier, relative; what is lost makes it larger
 _LEVEL = 1e-3  # at which decisions are worse than chance
-_ROUGHLY = 1e-4  # distance between the bounds of f that is enough for it
 
 
 def tested(
-    claim: Claim, evidence: Any, confidence: float, choice: NumberOfGuesses | int | None, sides: Sides, seed: int
+    claim: Claim,
+    evidence: Any,
+    confidence: float,
+    method: CountsMethod | None,
+    choice: NumberOfGuesses | int | None,
+    sides: Sides,
+    seed: int,
 ) -> ClaimTest:
     """See `Claim.test`."""
     confidence = one_number("confidence", confidence, 0.0, 1.0, low_open=True, high_open=True)
+    if method is not None and not is_one_of(method, tuple(_ROWS)):
+        raise InputError(f"method must be one of {', '.join(_ROWS)}, not {show(method)}")
     if not is_one_of(sides, ("both", "members")):
         raise InputError(f"sides must be 'both' or 'members', not {show(sides)}")
     seed_of(seed)
     if isinstance(evidence, GuessTable | Guesses) or (
         isinstance(evidence, ErrorCounts) and evidence.design == "one_run"
     ):
+        if method is not None:
+            raise InputError(_METHOD)
         return _by_guesses(claim, evidence, confidence, choice, sides, seed)
     if choice is not None or sides != "both" or seed:
         raise InputError("choice, sides and seed are for a table of scores")
+    if isinstance(evidence, ErrorCounts):
+        return _by_counts(claim, evidence, confidence, method)
+    if method is not None:
+        raise InputError(_METHOD)
     match evidence:
-        case ErrorCounts():
-            return _by_counts(claim, evidence, confidence)
         case LowerBound():
-            return _by_bound(claim, evidence)
+            return by_bound(claim, evidence)
+        case Profile():
+            return by_profile(claim, evidence)
+        case Sequential():
+            return by_sequential(claim, evidence)
         case CredibleInterval() | Posterior():
-            return _by_posterior(claim, evidence)
+            return by_posterior(claim, evidence)
     raise InputError(
-        "evidence must be ErrorCounts, Guesses, a GuessTable, a lower bound or a posterior, not"
-        f" {type(evidence).__name__}"
+        "evidence must be ErrorCounts, Guesses, a GuessTable, a lower bound, a profile, a sequential audit or a"
+        f" posterior, not {type(evidence).__name__}"
     )
 
 
 # Error counts of repeated runs ----------------------------------------------------------------------------------------
 
 
-def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTest:
+def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float, method: CountsMethod | None) -> ClaimTest:
     p, invalid, f = 1 - confidence, caution(counts), claim.below
     columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
     bases = list(zip(*(map(int, column) for column in columns), strict=True))
@@ -96,11 +123,15 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTes
     rows = []
     if max(max(n0, n1) for _, n0, _, n1 in bases) <= MOST_RUNS:
         least = min(joint_p(f, *base) for base in largest_gap(f, bases))
-        rows.append(_test("joint", min(1.0, len(bases) * least), p, invalid))
+        rows.append(as_test("joint", min(1.0, len(bases) * least), p, invalid))
     tests: dict[str, Callable[..., float]] = {"clopper-pearson": clopper_pearson_p}
     if all(n0 == n1 for _, n0, _, n1 in bases):
         tests["accuracy"] = _accuracy_p
-    rows += [_test(name, smallest(test), p, invalid) for name, test in tests.items()]
+    rows += [as_test(name, smallest(test), p, invalid) for name, test in tests.items()]
+    first = rows[0].method if method is None else _ROWS[method]
+    if first not in [row.method for row in rows]:
+        raise InputError(f'method="{method}" is not for these counts: {_WHY[first]}')
+    rows.sort(key=lambda row: row.method != first)
     log_e = np.array([mixture_log_e(f, *base) for base in bases])
     with np.errstate(over="ignore"):
         e_value = float(np.exp(log_e).mean())
@@ -109,15 +140,15 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float) -> ClaimTes
     def refuted(other: TradeOffFunction) -> bool:
         return min(clopper_pearson_p(other, *base) for base in bases) * len(bases) < p
 
-    noise = None if invalid else _noise(claim, refuted)
+    noise = None if invalid else least_refuted_noise(claim, refuted)
     largest = max(bases, key=lambda base: base[1] + base[3])
     detectable = (
-        _finite(least_detectable(largest[1], largest[3], f.epsilon, f.delta, p / len(bases), POWER))
+        finite(least_detectable(largest[1], largest[3], f.epsilon, f.delta, p / len(bases), POWER, _POWERS[first]))
         if (isinstance(f, ApproxDP) and not invalid)
         else None
     )
     several = (f"The smallest of {len(bases)} p-values counts {len(bases)} times.",) if len(bases) > 1 else ()
-    found = _result(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {}, detectable=detectable)
+    found = decided(claim, rows, confidence, noise, (_REPEATED, *several), counts.digest(), {}, detectable=detectable)
     return replace(found, warnings=_worse_than_chance(counts))
 
 
@@ -170,127 +201,22 @@ def _by_guesses(
     for name, test in tests.items():
         value, found = of(claim.below, test)
         chosen = chosen or found
-        rows.append(_test(name, value, p, joined(coins.invalid, found.invalid)))
+        rows.append(as_test(name, value, p, joined(coins.invalid, found.invalid)))
 
     def refuted(other: TradeOffFunction) -> bool:
         return of(other, f_dp_p_value)[0] < p
 
-    noise = _noise(claim, refuted) if rows[0].valid else None
+    noise = least_refuted_noise(claim, refuted) if rows[0].valid else None
     detectable = None
     if isinstance(claim.below, ApproxDP) and len(made) == 1 and rows[0].valid:
         given_runs = int(made.examples), int(made.made[0])
-        detectable = _finite(least_detectable_guesses(*given_runs, claim.below.epsilon, claim.below.delta, p, POWER))
+        detectable = finite(least_detectable_guesses(*given_runs, claim.below.epsilon, claim.below.delta, p, POWER))
     assert chosen is not None
     sentences = (*ASSUMPTIONS, *coins.assumptions, chosen.assumption)
     settings = {"rule": made.rule} | guessing_settings(given, sides, seed)
-    tested_claim = _result(claim, rows, confidence, noise, sentences, made.digest(), settings, detectable=detectable)
+    tested_claim = decided(claim, rows, confidence, noise, sentences, made.digest(), settings, detectable=detectable)
     return replace(tested_claim, warnings=cautions(made))
 
 
 def _exact_p(f: ApproxDP, m: Any, n: Any, c: Any) -> Any:
     return exact_p_value(m, n, c, f.epsilon, f.delta)
-
-
-# Bounds and posteriors ------------------------------------------------------------------------------------------------
-
-
-def _by_bound(claim: Claim, bound: LowerBound) -> ClaimTest:
-    delta = bound.provenance.known.get("delta")
-    family = str(bound.provenance.settings.get("family", ""))
-    reason, limit = bound.invalid, math.inf
-    if bound.parameter == "mu" and isinstance(claim.below, Gaussian):
-        limit = claim.below.mu
-    elif bound.parameter != "epsilon" or delta is None:
-        reason = reason or f"A bound on {bound.parameter} says nothing of {claim.what}."
-    else:
-        limit = claim.epsilon_at(delta)
-        assumed = family in ("gaussian", "laplace", "custom") or "gaussian" in bound.provenance.method
-        if assumed and not (isinstance(claim.below, Gaussian) and family in ("gaussian", "")):
-            reason = reason or "The bound assumes a family of trade-off functions that is not the claim's."
-    refutes = not reason and bound.value > limit
-    row = ClaimFinding(bound.provenance.method, "bound", bound.value, refutes, not reason, reason)
-    return _result(claim, [row], bound.confidence, None, bound.assumptions, bound.provenance.digest, {}, delta)
-
-
-def _by_posterior(claim: Claim, found: Posterior | CredibleInterval) -> ClaimTest:
-    delta = found.provenance.known.get("delta")
-    if found.parameter != "epsilon" or delta is None:
-        raise InputError(f"a posterior of {found.parameter} is not one of epsilon at a known delta")
-    if isinstance(found, CredibleInterval):
-        raise InputError("a credible interval has no P(epsilon > claim); give the posterior of bdp.estimate")
-    limit = claim.epsilon_at(delta)
-    above = 0.0 if math.isinf(limit) else min(1.0, max(0.0, found.prob_above(limit)))
-    method = f"posterior ({found.provenance.method})"
-    reason = " ".join(filter(None, (found.caution, *found.unreliable)))
-    row = ClaimFinding(method, "posterior", above, False, not reason, reason)
-    return _result(claim, [row], 0.95, None, found.assumptions, found.provenance.digest, {}, delta)
-
-
-# What they share ------------------------------------------------------------------------------------------------------
-
-
-def _test(name: str, p_value: float, p: float, invalid: str) -> ClaimFinding:
-    return ClaimFinding(name, "test", p_value, p_value <= p and not invalid, not invalid, invalid)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _noise(claim: Claim, refuted: Callable[[TradeOffFunction], bool]) -> float | None:
-    """The least noise multiplier that is refuted, to `_PRECISION`; what is refuted is so at all larger ones too."""
-    if claim.training is None:
-        return None
-    sigma, rate, steps = claim.training
-
-    def at(candidate: float) -> bool:
-        try:
-            f = dp_sgd(candidate, rate, steps, _ROUGHLY)[0]
-        except InputError:  # with so little noise it hides nothing, so that nothing refutes it
-            return False
-        return refuted(f)
-
-    low = high = sigma
-    if at(sigma):
-        while at(low := low / 2):
-            high = low
-    else:
-        while not at(high := 2 * high):
-            if high > _LARGEST_NOISE * sigma:
-                return None
-            low = high
-    while high / low > 1 + _PRECISION:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if at(middle) else (middle, high)
-    return high
-
-
-def _result(
-    claim: Claim,
-    rows: list[ClaimFinding],
-    confidence: float,
-    noise: float | None,
-    assumptions: tuple[str, ...],
-    digest: str,
-    settings: dict[str, Any],
-    delta: float | None = None,
-    detectable: float | None = None,
-) -> ClaimTest:
-    """With the first row to decide."""
-    first, delta = rows[0], claim.delta if delta is None else delta
-    epsilon = None if delta is None else claim.epsilon_at(delta)
-    return ClaimTest(
-        claim=claim.statement(delta),
-        outcome=("refuted" if first.refutes else "not refuted") if first.valid else "not tested",
-        method=first.method,
-        p_value=first.value if first.kind == "test" else None,
-        prob_above=first.value if first.kind == "posterior" else None,
-        confidence=confidence,
-        epsilon=None if epsilon is None or math.isinf(epsilon) else epsilon,
-        delta=delta,
-        noise_multiplier=noise,
-        detectable=detectable,
-        rows=tuple(rows),
-        assumptions=assumptions,
-        provenance=Provenance("claim", digest, {}, {}, {"confidence": confidence, **settings}),
-    )

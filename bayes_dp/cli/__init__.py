@@ -2,15 +2,18 @@
 
 from bayes_dp.cli import (
     audit,
+    claim,
     compare,
     estimate,
     gate,
     labels,
     leakage,
     measure,
+    panoramia,
     plan,
     propensity,
     registered,
+    repeated,
     report,
     sequential,
     zero_run,
@@ -20,6 +23,7 @@ from bayes_dp.cli.program import main
 
 __all__ = [
     "audit",
+    "claim",
     "compare",
     "estimate",
     "gate",
@@ -27,9 +31,11 @@ __all__ = [
     "leakage",
     "main",
     "measure",
+    "panoramia",
     "plan",
     "propensity",
     "registered",
+    "repeated",
     "report",
     "sequential",
     "validity",

@@ -1,4 +1,4 @@
-"""The verbs of audit: one lower bound each, from a table of scores or from counts."""
+"""The verbs of audit from a table of scores of one model, and what all verbs of audit share."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from bayes_dp.cli.options import (
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
-    Counts,
     Delta,
-    Examples,
     FailAbove,
     How,
-    HowCounted,
     HowMembers,
+    MeaningToo,
     NonMembers,
     Numbers,
     Scores,
@@ -32,15 +30,12 @@ from bayes_dp.cli.options import (
     Side,
     Sides,
     Which,
-    argument,
     chosen,
-    flag,
     number,
     one_of,
     text,
-    whole,
 )
-from bayes_dp.cli.program import app, read_counts, read_table
+from bayes_dp.cli.program import app, read_table
 
 if TYPE_CHECKING:
     from bayes_dp.claims.claim import Claim
@@ -105,31 +100,6 @@ class FDpFamily(StrEnum):
     approx = "approx"
 
 
-class Interval(StrEnum):
-    clopper_pearson = "clopper-pearson"
-    jeffreys = "jeffreys"
-    katz = "katz"
-    accuracy = "accuracy"
-    joint_beta = "joint-beta"
-    joint_exact = "joint-exact"
-
-
-class BandOfRates(StrEnum):
-    equal = "equal"
-    dkw = "dkw"
-
-
-class Combination(StrEnum):
-    adaptive = "adaptive"
-    bonferroni = "bonferroni"
-    hommel = "hommel"
-    simes = "simes"
-    fisher = "fisher"
-    pooled = "pooled"
-    accuracy = "accuracy"
-    mean_e = "mean-e"
-
-
 OfOneRun = Annotated[
     OneRunMethod,
     one_of(
@@ -160,22 +130,6 @@ Thresholds = Annotated[
         panel=EXPERT,
     ),
 ]
-OfRates = Annotated[Interval, one_of(Interval, "Which interval; clopper-pearson, accuracy and joint-exact are exact.")]
-OfBases = Annotated[
-    Combination | None,
-    one_of(
-        Combination,
-        "The rule, chosen before any bound was seen. By default adaptive for independent bases, otherwise bonferroni.",
-        panel=EXPERT,
-    ),
-]
-Apart = Annotated[
-    bool, flag("--independent", "No run, seed or data beside the examples serves two bases. It cannot be tested.")
-]
-AtLeast = Annotated[int, whole("K", "Bound what at least K of the bases leak.", panel=EXPERT)]
-TwoSided = Annotated[
-    bool, flag("--two-sided", "An upper end too, which bounds what this attack achieves.", panel=EXPERT)
-]
 
 audit = typer.Typer(add_completion=False, rich_markup_mode=None)
 app.add_typer(audit, name="audit", short_help="One lower bound from a table of scores, or of counts.")
@@ -205,6 +159,7 @@ def one_run(
     sides: Side = Sides.both,
     method: OfOneRun = OneRunMethod.best,
     seed: Seed = 0,
+    meaning: MeaningToo = False,
 ) -> int:
     """Bound ε from below by the guesses of members among the examples of one training run.
 
@@ -219,7 +174,7 @@ def one_run(
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     tables = parts(read_table(file, members, non_members, which))
     given = tables, guesses, choice, sides, seed, confidence
-    code = report(_audited(*given, run), as_json, fail_above, confidence)
+    code = report(_audited(*given, run), as_json, fail_above, confidence, meaning)
     return worst(code, tell(_claimed(claim, *given), as_json))
 
 
@@ -243,6 +198,7 @@ def f_dp(
     sides: Side = Sides.both,
     tau: Tau = 0.0,
     seed: Seed = 0,
+    meaning: MeaningToo = False,
 ) -> int:
     """Bound the parameter of a family of trade-off functions, or ε at a δ, by guesses on one training run.
 
@@ -257,7 +213,7 @@ def f_dp(
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     tables = parts(read_table(file, members, non_members, which))
     given = tables, guesses, choice, sides, seed, confidence
-    code = report(_audited(*given, run), as_json, fail_above, confidence)
+    code = report(_audited(*given, run), as_json, fail_above, confidence, meaning)
     return worst(code, tell(_claimed(claim, *given), as_json))
 
 
@@ -276,6 +232,7 @@ def panoramia(
     members: HowMembers = None,
     gamma: Gamma = 0.0,
     threshold: Thresholds = None,
+    meaning: MeaningToo = False,
 ) -> int:
     """PANORAMIA's measurement: an estimate of ε from members and generated non-members, which is not a bound."""
     from bayes_dp.audits.panoramia import panoramia as measure
@@ -301,122 +258,9 @@ def panoramia(
             thresholds=threshold or None,
         ),
     )
-    code = report(found, as_json, fail_above, confidence)
+    code = report(found, as_json, fail_above, confidence, meaning)
     tests = {} if claim is None else {name: claim.test(bound) for name, bound in found.items()}
     return worst(code, tell(tests, as_json))
-
-
-@audit.command("intervals", cls=Verb, short_help="Intervals of the error rates of repeated runs.")
-def intervals(
-    file: Counts,
-    delta: Delta,
-    method: OfRates = Interval.clopper_pearson,
-    confidence: Confidence = 0.95,
-    design: HowCounted = None,
-    examples: Examples = None,
-    as_json: AsJson = False,
-    fail_above: FailAbove = None,
-    claim_epsilon: ClaimEpsilon = None,
-    claim_dp_sgd: ClaimDpSgd = None,
-    two_sided: TwoSided = False,
-) -> int:
-    """Bound ε from below by intervals of the error rates of repeated, independent runs, base by base and together.
-
-    FILE is as for bayes-dp estimate.
-    """
-    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    counts = read_counts(file, design, examples)
-
-    from bayes_dp import audits
-    from bayes_dp.checks import InputError
-
-    run = getattr(audits, method.name)
-    settings: dict[str, Any] = {"confidence": confidence}
-    if two_sided:
-        if method not in (Interval.clopper_pearson, Interval.jeffreys, Interval.katz):
-            raise InputError(f"--two-sided is not for --method {method.value}")
-        settings["two_sided"] = True
-    if method is Interval.joint_beta and fail_above is not None:
-        raise InputError("--fail-above is for bounds, and joint-beta gives a posterior; see bayes-dp estimate")
-    found = {}
-    if len(counts) > 1:
-        labels = counts.base or tuple(map(str, range(len(counts))))
-        found = {f"{i} ({label})": run(counts[i], delta, **settings) for i, label in enumerate(labels)}
-    if len(counts) == 1 or method is not Interval.joint_beta:
-        found["all"] = run(counts, delta, **settings)
-    code = report(found, as_json, fail_above)
-    return code if claim is None else worst(code, tell({"all": claim.test(counts, confidence=confidence)}, as_json))
-
-
-@audit.command("combine", cls=Verb, short_help="One bound from the error counts of several bases.")
-def combine(
-    file: Counts,
-    delta: Delta,
-    independent: Apart = False,
-    confidence: Confidence = 0.95,
-    design: HowCounted = None,
-    examples: Examples = None,
-    as_json: AsJson = False,
-    fail_above: FailAbove = None,
-    rule: OfBases = None,
-    at_least: AtLeast = 1,
-) -> int:
-    """Bound ε from below by the error counts of all bases together, by a rule for combining tests.
-
-    The test of each base is the one called joint-exact elsewhere.
-
-    FILE is as for bayes-dp estimate.
-    """
-    counts = read_counts(file, design, examples)
-
-    from bayes_dp.audits.combine import combine as bound
-
-    found = bound(
-        counts,
-        delta,
-        confidence=confidence,
-        dependence="independent" if independent else "any",
-        method=None if rule is None else rule.name,
-        at_least=at_least,
-    )
-    return report({"all": found}, as_json, fail_above)
-
-
-@audit.command("profile", cls=Verb, short_help="Epsilon at every delta from the scores of one base's runs.")
-def profile(
-    file: Annotated[str, argument("Scores of runs, with the columns score and member: see the docs.")],
-    delta: Annotated[str | None, text("D[,D...]", "The values of δ to print bounds for; all hold together.")] = None,
-    confidence: Confidence = 0.95,
-    as_json: AsJson = False,
-    fail_above: FailAbove = None,
-    band: Annotated[
-        BandOfRates, one_of(BandOfRates, "Bounds of the error rates: Clopper-Pearson, or of one width.", panel=EXPERT)
-    ] = BandOfRates.equal,
-) -> int:
-    """Bound ε at every δ at once, from scores of runs with the example and of runs without it.
-
-    FILE has one row for each run: its score, high for "with", and whether it was with the example (member 1 or 0). The
-    runs must be independent: scores of the examples of one model are for bayes-dp audit one-run.
-    """
-    from bayes_dp.audits.profile import profile as bound
-    from bayes_dp.checks import InputError, show
-    from bayes_dp.data.guess_table import GuessTable
-
-    try:
-        deltas = [float(part) for part in (delta or "").split(",") if part.strip()]
-    except ValueError:
-        raise InputError(f"--delta must be numbers separated by commas, such as 1e-5,1e-3, not {show(delta)}") from None
-    if fail_above is not None and len(deltas) != 1:
-        raise InputError("--fail-above is for a single --delta")
-    found = bound(GuessTable.read(file), confidence=confidence, band=band.value)
-    if len(deltas) == 1:
-        return report({"all": found.bound(deltas[0])}, as_json, fail_above)
-    bounds = [found.bound(each) for each in deltas]
-    if as_json:
-        typer.echo(json.dumps([each.to_dict() for each in bounds] or found.to_dict(), indent=2))
-    else:
-        typer.echo("\n".join([*(each.statement() for each in bounds), str(found.summary())]))
-    return 0
 
 
 def _audited(
@@ -480,9 +324,15 @@ def share(confidence: float, bounds: int) -> float:
     return confidence if bounds == 1 else 1 - (1 - confidence) / bounds
 
 
-def report(found: Mapping[str, Finding], as_json: bool, fail_above: float | None, together: float | None = None) -> int:
-    """Print findings by name, and the confidence that they have `together`; returns the exit code, which is 1 where
-    memberships contradict what is assumed, whatever the check says."""
+def report(
+    found: Mapping[str, Finding],
+    as_json: bool,
+    fail_above: float | None,
+    together: float | None = None,
+    meaning: bool = False,
+) -> int:
+    """Print findings by name, the confidence that they have `together`, and what they mean; returns the exit code,
+    which is 1 where memberships contradict what is assumed, whatever the check says."""
     if as_json:
         content = [{"base": name, **finding.to_dict()} for name, finding in found.items()]
         typer.echo(json.dumps(content[0] if len(found) == 1 else content, indent=2))
@@ -493,6 +343,8 @@ def report(found: Mapping[str, Finding], as_json: bool, fail_above: float | None
             typer.echo(finding.summary() + ("\n" if len(found) > 1 else ""))
         if together is not None and len(found) > 1:
             typer.echo(f"All of these bounds hold together with confidence {100 * together:g}%.")
+    for name, finding in found.items() if meaning else ():
+        typer.echo(f"\n{finding.meaning()}" if len(found) == 1 else f"\nBase {name}: {finding.meaning()}", err=as_json)
     code = 0 if fail_above is None else _checked(found, fail_above, as_json)
     for assumed in (wrong := dict.fromkeys(filter(None, map(_contradicted, found.values())))):
         typer.echo(f"bayes-dp: the memberships contradict {assumed}, so the bound is not valid", err=True)

@@ -14,6 +14,7 @@ from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
     Baseline,
+    Brief,
     Chains,
     ClaimDpSgd,
     ClaimEpsilon,
@@ -117,6 +118,7 @@ def compare(
     scores: ScoresToo = None,
     baseline: Baseline = None,
     safe_cells: SafeCells = False,
+    brief: Brief = False,
 ) -> int:
     """Compare the posterior of ε with every lower bound that the same counts give.
 
@@ -130,7 +132,8 @@ def compare(
     wanted = chosen_for_all(guesses, choice, 0)
     given = read_evidence(file, design, examples, choice=wanted, members=members, non_members=non_members, which=which)
     evidence, counts = judged_in(given, delta, wanted)
-    positive = read_control(control, no_control, fail_above, counts, file)
+    made_alike: Any = {"choice": wanted, "members": members, "which": which}
+    positive = read_control(control, no_control, fail_above, given, delta, file, **made_alike)
     other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
     from bayes_dp.checks import one_number
@@ -161,7 +164,7 @@ def compare(
         claim=claim,
         **priors,
     )
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else found.brief() if brief else found.summary())
     if as_json and found.gate is not None:
         typer.echo(str(found.gate), err=True)
     if as_json:

@@ -20,6 +20,7 @@ from bayes_dp.cli.options import (
     DEFAULT_LIKELIHOOD,
     EXPERT,
     AsJson,
+    Brief,
     Chains,
     ClaimDpSgd,
     ClaimEpsilon,
@@ -34,6 +35,7 @@ from bayes_dp.cli.options import (
     HowMembers,
     LikelihoodOfCounts,
     Limit,
+    MeaningToo,
     MethodOfPosterior,
     NoControl,
     NonMembers,
@@ -167,6 +169,8 @@ def estimate(
     draws: Draws = None,
     warmup: Warmup = None,
     seed: Seed = 0,
+    brief: Brief = False,
+    meaning: MeaningToo = False,
 ) -> int:
     """Estimate ε from the error counts of membership inference attacks.
 
@@ -188,7 +192,8 @@ def estimate(
         file, design, examples, groups, choice=wanted, members=members, non_members=non_members, which=which
     )
     evidence, counts = judged_in(given, delta, wanted)
-    positive = read_control(control, no_control, fail_above, counts, file)
+    made_alike: Any = {"choice": wanted, "members": members, "which": which}
+    positive = read_control(control, no_control, fail_above, given, delta, file, **made_alike)
     if check and form is GroupForm.hierarchical:
         raise InputError("--check is not made for the hierarchical form of --groups; take --group-form aggregate")
     if out is not None:
@@ -225,7 +230,9 @@ def estimate(
     tested = None if claim is None else claim.test(testable(evidence, delta))
     told = None if claim is None or delta is None else claim.test(post)
     content = json.dumps(_content(post, prob, found, verdict) | _of_claim(tested, told), indent=2)
-    _print(post, prob, found, verdict, content if as_json else None)
+    _print(post, prob, found, verdict, content if as_json else None, brief)
+    if meaning:
+        typer.echo(f"\n{post.meaning(prob)}", err=as_json)
     if out is not None:  # last, since what cannot be written must not keep the answer from being printed
         typer.echo(f"Wrote {' and '.join(_save(out, content, post, prob, seed))}", err=True)
     code = tell({"all": tested}, as_json)
@@ -321,11 +328,11 @@ def _of_claim(tested: ClaimTest | None, told: ClaimTest | None) -> dict[str, Any
 
 
 def _print(
-    post: Posterior, prob: float, checked: ModelCheck | None, verdict: Verdict | None, content: str | None
+    post: Posterior, prob: float, checked: ModelCheck | None, verdict: Verdict | None, content: str | None, brief: bool
 ) -> None:
     """Print the content if it is given, and the summaries otherwise."""
     if content is None:
-        _print_summary(post, prob)
+        _print_summary(post, prob, brief)
         if checked is not None:
             typer.echo(f"\n{checked}")
     else:
@@ -361,20 +368,19 @@ def _figure(post: Posterior, prob: float, seed: int) -> bytes:
     return png(figure)
 
 
-def _print_summary(post: Posterior, prob: float) -> None:
-    if not sys.stdout.isatty():
-        typer.echo(post.summary(prob))
+def _print_summary(post: Posterior, prob: float, brief: bool = False) -> None:
+    if brief or not sys.stdout.isatty():
+        typer.echo(post.brief(prob) if brief else post.summary(prob))
         return
     from rich.console import Console
     from rich.table import Table
 
-    known = ", ".join(f"{name} = {value:g}" for name, value in post.provenance.known.items())
-    table = Table(title=f"Posterior given {known} ({post.provenance.method})", title_justify="left", title_style="bold")
-    for heading in ("", "mean", "sd", "median", f"{prob * 100:g}% interval", f"{prob * 100:g}% HDI"):
-        table.add_column(heading, justify="right" if heading in ("mean", "sd", "median") else "left")
-    for row in post.shown(prob):
-        ends = (f"{row[low]:.4g} to {row[high]:.4g}" for low, high in (("low", "high"), ("hdi_low", "hdi_high")))
-        table.add_row(row["parameter"], *(f"{row[key]:.4g}" for key in ("mean", "sd", "median")), *ends)
+    shown = post._rows(prob)
+    table = Table(title=shown.caption, title_justify="left", title_style="bold")
+    for heading, side in zip(shown.headings, shown.sides, strict=True):
+        table.add_column(heading, justify="right" if side == "r" else "left")
+    for row in shown.rows:
+        table.add_row(*row)
     console = Console(highlight=False)
     console.print(table)
     console.print("Assumptions:", *(f"- {sentence}" for sentence in post.assumptions), sep="\n", markup=False)

@@ -7,25 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
-from bayes_dp.cli.claims import claim_given, worst
+from bayes_dp.cli.claims import claim_given, testable, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     ClaimDpSgd,
     ClaimEpsilon,
-    Counts,
     Delta,
+    Evidence,
     Examples,
     HowCounted,
+    HowMembers,
+    NonMembers,
+    OfChoice,
+    OfGuesses,
     PriorEpsilon,
     PriorStrength,
     Prob,
     Seed,
+    Which,
+    chosen_for_all,
     flag,
     number,
     one_of,
     text,
 )
-from bayes_dp.cli.program import app, read_control, read_counts, unwarned, write_or_print
+from bayes_dp.cli.program import app, judged_in, read_control, read_evidence, unwarned, write_or_print
 
 __all__: list[str] = []
 
@@ -56,8 +62,8 @@ ControlOfGate = Annotated[
     str | None,
     text(
         "FILE",
-        "Error counts of the same attack on a training that is known to leak, say without noise. The gate passes only"
-        " if their own lower bound exceeds EPS.",
+        "Error counts, or scores, of the same attack on a training that is known to leak, say without noise. The gate"
+        " passes only if their own lower bound exceeds EPS.",
         "--control",
     ),
 ]
@@ -78,7 +84,7 @@ VerdictFile = Annotated[str | None, text("FILE", "Write it to this file instead 
 
 @app.command(cls=Verb, epilog=_EPILOG, short_help="Whether ε passes a limit, for continuous integration.")
 def gate(
-    file: Counts,
+    file: Evidence,
     delta: Delta,
     epsilon: LimitOfEpsilon,
     prob: Prob = 0.9,
@@ -91,6 +97,11 @@ def gate(
     examples: Examples = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
+    guesses: OfGuesses = None,
+    choice: OfChoice = None,
+    members: HowMembers = None,
+    non_members: NonMembers = None,
+    which: Which = None,
     prior_epsilon: PriorEpsilon = None,
     prior_strength: PriorStrength = None,
     seed: Seed = 0,
@@ -108,8 +119,11 @@ def gate(
     if out is not None:
         check_writable(out)
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    counts = read_counts(file, design, examples)
-    positive = read_control(control, no_control, epsilon, counts, file)
+    number = chosen_for_all(guesses, choice, seed)
+    given = read_evidence(file, design, examples, choice=number, members=members, non_members=non_members, which=which)
+    made_alike: Any = {"choice": number, "members": members, "which": which}
+    positive = read_control(control, no_control, epsilon, given, delta, file, **made_alike)
+    evidence = judged_in(given, delta, number)[0]
 
     from bayes_dp.comparison.gate import gate as judge
     from bayes_dp.comparison.verdict_forms import FORMS
@@ -117,7 +131,7 @@ def gate(
 
     options: dict[str, Any] = {"prior_epsilon": prior_epsilon, "prior_strength": prior_strength, "seed": seed}
     with unwarned():
-        verdict = judge(counts, delta, epsilon, prob=prob, control=positive, **options)
+        verdict = judge(evidence, delta, epsilon, prob=prob, control=positive, **options)
     told = f"{in_one_line(verdict)}\n" if brief else f"{verdict}\n"
     if form is not None:
         told = FORMS[form.value](verdict, "standard input" if file == "-" else file)
@@ -127,6 +141,6 @@ def gate(
         write_or_print(out, told)
     if claim is None:
         return verdict.exit_code
-    tested = claim.test(counts, confidence=(1 + prob) / 2)
+    tested = claim.test(testable(evidence, delta), confidence=(1 + prob) / 2)
     typer.echo(tested.answer, err=True)
     return worst(verdict.exit_code, tested.exit_code)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bayes_dp.cli.audit import Tau, audit, report
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    ClaimDpSgd,
+    ClaimEpsilon,
     Confidence,
     Delta,
     FailAbove,
     How,
+    MeaningToo,
     Numbers,
     Seed,
     argument,
@@ -24,17 +28,22 @@ from bayes_dp.cli.options import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from bayes_dp.claims.claim import Claim
+    from bayes_dp.results.bound import LowerBound
+
 __all__: list[str] = []
 
 _REST = """
 The proxy and the control are models that never saw these labels. Without a
-control, or where the control has a bound above 0, the bound is not valid.
+control, or where the control has a bound above 0 or knows less of the labels
+than the proxy, the bound is not valid.
 
 \b
 Exit codes:
-  0 done, 1 the check of --fail-above failed,
+  0 done, 1 the check of --fail-above failed, or the claim is refuted,
   2 bad input (one line on standard error says what is wrong),
-  3 the check is inconclusive, as the bound is not valid"""
+  3 the check or the claim is inconclusive, as the bound is not valid"""
 
 _LABELS = f"""\b
 FILE has one row for each example of the training, say with two classes:
@@ -101,6 +110,9 @@ def labels(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
+    meaning: MeaningToo = False,
     choice: How = None,
     tau: Tau = 0.0,
     family: Kind = FamilyOfLabels.approx,
@@ -114,7 +126,9 @@ def labels(
     """
     names = {"proxy": proxy, "model": model, "control": control}
     settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
-    return _audited(file, label, classes, names, guesses, choice, as_json, fail_above, confidence, seed, settings)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
+    found = _audited(file, label, classes, names, guesses, choice, confidence, seed, settings)
+    return _told(found, as_json, fail_above, meaning, claim)
 
 
 @audit.command("attribute", cls=Verb, epilog=_ATTRIBUTE, short_help="What a model remembers of another column.")
@@ -130,6 +144,9 @@ def attribute(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: FailAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
+    meaning: MeaningToo = False,
     choice: How = None,
     tau: Tau = 0.0,
     family: Kind = FamilyOfLabels.approx,
@@ -143,7 +160,9 @@ def attribute(
     """
     names = {"proxy": proxy, "likelihood": likelihood, "control": control}
     settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
-    return _audited(file, attribute, classes, names, guesses, choice, as_json, fail_above, confidence, seed, settings)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
+    found = _audited(file, attribute, classes, names, guesses, choice, confidence, seed, settings)
+    return _told(found, as_json, fail_above, meaning, claim)
 
 
 def _audited(
@@ -153,12 +172,10 @@ def _audited(
     names: dict[str, str | None],
     guesses: str | None,
     choice: Any,
-    as_json: bool,
-    fail_above: float | None,
     confidence: float,
     seed: int,
     settings: dict[str, Any],
-) -> int:
+) -> LowerBound:
     import numpy as np
 
     from bayes_dp.audits.labels import labels as bound
@@ -198,5 +215,9 @@ def _audited(
         raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(named[wrong])}")
     made = None if guesses is None and choice is None else chosen(guesses, choice, seed)
     truth = np.array([place[cell] for cell in named])
-    audited = bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
-    return report({"all": audited}, as_json, fail_above)
+    return bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
+
+
+def _told(found: LowerBound, as_json: bool, fail_above: float | None, meaning: bool, claim: Claim | None) -> int:
+    code = report({"all": found}, as_json, fail_above, meaning=meaning)
+    return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))

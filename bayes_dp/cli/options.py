@@ -51,6 +51,7 @@ __all__ = [
     "Likelihood",
     "LikelihoodOfCounts",
     "Limit",
+    "MeaningToo",
     "MethodOfPosterior",
     "NoControl",
     "NonMembers",
@@ -175,6 +176,7 @@ Evidence = Annotated[
 ]
 Scores = Annotated[str, argument("Scores of examples: a .csv, .tsv, .txt or .json file, or that of another tool.")]
 AsJson = Annotated[bool, flag("--json", "Write JSON, and nothing else, to standard output.")]
+Brief = Annotated[bool, flag("--brief", "Print the numbers, and how many assumptions and notes they rest on.", EXPERT)]
 SafeCells = Annotated[
     bool,
     flag(
@@ -353,8 +355,8 @@ ControlFile = Annotated[
     str | None,
     text(
         "FILE",
-        "With --fail-above: error counts of the same attack on a training that is known to leak, say without noise. The"
-        " gate passes only if their own lower bound exceeds EPS.",
+        "With --fail-above: error counts, or scores, of the same attack on a training that is known to leak, say"
+        " without noise. The gate passes only if their own lower bound exceeds EPS.",
         panel=GATE,
     ),
 ]
@@ -382,6 +384,10 @@ ClaimDpSgd = Annotated[
         "The same of DP-SGD with noise multiplier S, sampling rate Q and T steps.",
         panel=GATE,
     ),
+]
+MeaningToo = Annotated[
+    bool,
+    flag("--meaning", "Also print the most that any attack can do at this value.", panel=EXPERT),
 ]
 FailAbove = Annotated[
     float | None,

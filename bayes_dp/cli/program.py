@@ -21,11 +21,13 @@ import typer
 
 from bayes_dp import __version__
 from bayes_dp.cli.command import WIDTH
+from bayes_dp.cli.kept_programs import keep_programs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bayes_dp.comparison.verdict import Control
+    from bayes_dp.audits.judged import Judged
+    from bayes_dp.comparison.control import Control, Evidence
     from bayes_dp.data.counts import ErrorCounts
     from bayes_dp.data.guess_table import GuessTable
     from bayes_dp.data.guesses import Guesses
@@ -56,7 +58,7 @@ One lower bound:  bayes-dp audit one-run guesses.csv --delta 1e-5
 What to give it:  bayes-dp estimate --help"""
 
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"max_content_width": WIDTH})
+app = typer.Typer(rich_markup_mode=None, context_settings={"max_content_width": WIDTH})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,8 +86,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _complain(message[:1].lower() + message[1:] + hint)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
-    except SystemExit:  # how typer answers a broken pipe
-        raise BrokenPipeError from None
+    except SystemExit as end:
+        if end.code:  # how typer answers a broken pipe
+            raise BrokenPipeError from None
+        return 0  # and how it ends when it has told a shell how a line goes on
     except OSError:  # files that cannot be read or written are InputErrors, so this is the output; see main
         raise
     except Exception as error:
@@ -123,10 +127,16 @@ def _top(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    no_cache: Annotated[
+        bool,
+        typer.Option("--no-cache", help="Do not keep compiled samplers in the cache folder of the user (~/.cache)."),
+    ] = False,
 ) -> None:
     """How private is a trained model? From the errors of membership inference attacks on it to a posterior over ε,
     the parameter of (ε, δ)-differential privacy: the smaller ε, the less a model gives away about any one example.
     """
+    if not no_cache:
+        keep_programs()
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -198,19 +208,38 @@ def judged_in(
 
     if isinstance(given, ErrorCounts):
         return given, given
+    found, counts = _judged(given, delta, choice)
+    return found.guesses, counts
+
+
+def _judged(given: GuessTable, delta: float | None, choice: Any) -> tuple[Judged, ErrorCounts]:
     from bayes_dp.audits.judged import judged
 
     found = judged(given, delta, choice)
-    return found.guesses, found.counts
+    return found, found.counts
 
 
-def read_control(file: str | None, without: bool, limit: float | None, counts: ErrorCounts, source: str) -> Control:
-    """What --control and --no-control say, checked. A CSV file is taken to be of the design of the counts.
+def read_control(
+    file: str | None,
+    without: bool,
+    limit: float | None,
+    given: ErrorCounts | GuessTable,
+    delta: float | None,
+    source: str,
+    *,
+    choice: Any = None,
+    members: str | None = None,
+    which: str | None = None,
+) -> Evidence:
+    """What --control and --no-control say, checked. Error counts of a CSV file are taken to be of the design of those
+    that are judged; scores are read, and guessed from, as those that are judged.
 
-    `source` is the file of the counts.
+    `source` is the file of these.
     """
     from bayes_dp.checks import InputError, one_number
-    from bayes_dp.comparison.verdict import check_control
+    from bayes_dp.comparison.control import as_control
+    from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.other_tools import holds_scores
 
     if limit is None:
         if file is not None or without:
@@ -223,10 +252,15 @@ def read_control(file: str | None, without: bool, limit: float | None, counts: E
         raise InputError("--control and --no-control exclude each other")
     if file == source == "-":
         raise InputError("the counts and --control cannot both come from standard input")
+    evidence, counts = (None, given) if isinstance(given, ErrorCounts) else _judged(given, delta, choice)
+    if file != "-" and holds_scores(file):
+        if isinstance(given, ErrorCounts):
+            raise InputError(f"{file} holds scores, and {source} error counts: a control is made as the counts are")
+        control: Control = read_evidence(file, None, None, members=members, which=which)
+        return as_control(control, counts, evidence, delta or 0.0, choice)
     stated = os.path.splitext(file)[1].lower() == ".json"
     control = read_counts(file, None if stated else counts.design, None if stated else counts.examples)
-    check_control(control, counts)
-    return control
+    return as_control(control, counts, evidence, delta or 0.0)
 
 
 def read_scores(file: str | None) -> GuessTable | None:

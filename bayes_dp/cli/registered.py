@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import bayes_dp.cli.zero_run  # noqa: F401  which has a verb of its own
 from bayes_dp.audits.registry import INDEX
+from bayes_dp.cli import repeated, zero_run  # noqa: F401  which have verbs of their own
 from bayes_dp.cli.audit import audit, report
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     AsJson,
     Baseline,
+    ClaimDpSgd,
+    ClaimEpsilon,
     Confidence,
     Counts,
     Delta,
     Examples,
     FailAbove,
     HowCounted,
+    MeaningToo,
     Overlap,
     ScoresToo,
 )
@@ -34,10 +38,14 @@ def _verb(name: str) -> Callable[..., int]:
         examples: Examples = None,
         as_json: AsJson = False,
         fail_above: FailAbove = None,
+        claim_epsilon: ClaimEpsilon = None,
+        claim_dp_sgd: ClaimDpSgd = None,
         overlap: Overlap = None,
         scores: ScoresToo = None,
         baseline: Baseline = None,
+        meaning: MeaningToo = False,
     ) -> int:
+        claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
         counts = read_counts(file, design, examples)
         other = None if baseline is None else read_counts(baseline, counts.design, counts.examples)
 
@@ -52,7 +60,8 @@ def _verb(name: str) -> Callable[..., int]:
         found = audit_named(name).on(counts, inputs)
         if fail_above is not None and not isinstance(found, LowerBound):
             raise InputError(f"--fail-above is for lower bounds, which {name} does not give")
-        return report({"all": found}, as_json, fail_above)
+        code = report({"all": found}, as_json, fail_above, meaning=meaning)
+        return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))
 
     return run
 

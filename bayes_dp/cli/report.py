@@ -37,6 +37,7 @@ from bayes_dp.cli.options import (
     Warmup,
     Which,
     chosen_for_all,
+    flag,
     of_sampler,
     one_of,
     text,
@@ -44,7 +45,6 @@ from bayes_dp.cli.options import (
 )
 from bayes_dp.cli.program import (
     app,
-    judged_in,
     read_control,
     read_evidence,
     read_scores,
@@ -83,6 +83,9 @@ FormOfReport = Annotated[
     Format | None,
     one_of(Format, "The form; by default that of the suffix of FILE, and html on standard output.", "--format"),
 ]
+ModelCard = Annotated[
+    bool, flag("--model-card", "One section for a model card, in Markdown, in the place of the report.")
+]
 Title = Annotated[str | None, text("TEXT", "The heading.")]
 
 
@@ -92,6 +95,7 @@ def report(
     delta: Delta,
     out: ReportFile = None,
     form: FormOfReport = None,
+    model_card: ModelCard = False,
     title: Title = None,
     prob: Prob = 0.9,
     design: HowCounted = None,
@@ -122,10 +126,13 @@ def report(
     It says what the counts show of ε, beside every lower bound that applies; whether the model fits; how much depends
     on priors and strength; what it rests on; and how to repeat it. Lower bounds have the confidence (1 + P)/2.
     """
+    from bayes_dp.checks import InputError
     from bayes_dp.data.files import check_writable
     from bayes_dp.reporting.report import format_of
     from bayes_dp.reporting.report import report as assemble
 
+    if model_card and (form is not None or (out is not None and format_of(out) != "markdown")):
+        raise InputError("--model-card is Markdown: leave --format out, and let FILE end in .md")
     if out is not None:
         check_writable(out)
     wanted: Any = form.value if form else format_of(out) if out is not None else "html"
@@ -133,7 +140,8 @@ def report(
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     number = chosen_for_all(guesses, choice, seed)
     given = read_evidence(file, design, examples, choice=number, members=members, non_members=non_members, which=which)
-    positive = read_control(control, no_control, fail_above, judged_in(given, delta, number)[1], file)
+    made_alike: Any = {"choice": number, "members": members, "which": which}
+    positive = read_control(control, no_control, fail_above, given, delta, file, **made_alike)
     more: dict[str, Any] = {} if fail_above is None else {"limit": fail_above, "control": positive}
     if number is not None:
         more["choice"] = number
@@ -157,7 +165,7 @@ def report(
             **more,
             **settings,
         )
-        text = made.text(wanted)
+        text = made.model_card + "\n" if model_card else made.text(wanted)
     try:
         if out is None:
             typer.echo(text, nl=False)

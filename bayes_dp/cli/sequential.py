@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -11,9 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayes_dp.cli.audit import audit
+from bayes_dp.cli.audit import audit, report
+from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
-from bayes_dp.cli.options import AsJson, Confidence, Delta, argument, flag, number, text
+from bayes_dp.cli.options import (
+    AsJson,
+    ClaimDpSgd,
+    ClaimEpsilon,
+    Confidence,
+    Delta,
+    MeaningToo,
+    argument,
+    flag,
+    number,
+    text,
+)
 
 if TYPE_CHECKING:
     from bayes_dp.audits.sequential import Sequential
@@ -37,7 +49,7 @@ Examples:
 
 \b
 Exit codes:
-  0 done, 1 the check of --fail-above failed,
+  0 done, 1 the check of --fail-above failed, or the claim is refuted,
   2 bad input (one line on standard error says what is wrong)"""
 
 InOrder = Annotated[
@@ -64,32 +76,37 @@ def sequential(
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
     fail_above: RefutedAbove = None,
+    claim_epsilon: ClaimEpsilon = None,
+    claim_dp_sgd: ClaimDpSgd = None,
+    meaning: MeaningToo = False,
 ) -> int:
     """Bound ε from below by pairs of runs, one without the example and one with it, as often as you like.
 
     You may look after every pair, and stop whenever you want to.
     """
+    from bayes_dp.audits.sequential import LARGEST
     from bayes_dp.data.files import check_writable
 
-    under_way = _begun(delta, state, dependent, confidence, fail_above)
+    claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
+    stated = math.inf if claim is None else claim.epsilon_at(delta)
+    limits = ([] if fail_above is None else [fail_above]) + ([stated] if stated <= LARGEST else [])
+    under_way = _begun(delta, state, dependent, confidence, limits[-1] if limits else None)
     if state is not None:
         check_writable(state)
-    before, refuted = under_way.runs, False
+    before = under_way.runs
     for x, y in _pairs(file, under_way):
         under_way.update(x, y)
         if state is not None:
             under_way.to_json(state)
-        refuted = fail_above is not None and under_way.rejects(fail_above)
-        if refuted:
+        if limits and all(under_way.rejects(limit) for limit in limits):
             break
-    bound = under_way.bound()
-    typer.echo(json.dumps(bound.to_dict(), indent=2) if as_json else str(bound.summary()))
+    code = report({"all": under_way.bound()}, as_json, None, meaning=meaning)
     typer.echo(f"Pairs: {under_way.runs - before} new, {under_way.runs} in all", err=as_json)
-    if fail_above is None:
-        return 0
-    word, found = ("FAILED", "is refuted") if refuted else ("passed", "is not refuted")
-    typer.echo(f"Check {word}: epsilon at most {fail_above:g} {found}", err=as_json)
-    return int(refuted)
+    if fail_above is not None:
+        code = int(under_way.rejects(fail_above))
+        word, found = ("FAILED", "is refuted") if code else ("passed", "is not refuted")
+        typer.echo(f"Check {word}: epsilon at most {fail_above:g} {found}", err=as_json)
+    return code if claim is None else worst(code, tell({"all": claim.test(under_way)}, as_json))
 
 
 def _begun(delta: float, state: str | None, dependent: bool, confidence: float, claim: float | None) -> Sequential:

@@ -23,6 +23,7 @@ from bayes_dp.cli.options import (
     FeatureColumns,
     Group,
     How,
+    MeaningToo,
     Numbers,
     Scores,
     Seed,
@@ -201,6 +202,7 @@ def zero_run(
     sides: Side = Sides.both,
     ranking: HowRanked = Ranking.aware,
     seed: Seed = 0,
+    meaning: MeaningToo = False,
 ) -> int:
     """Bound ε or μ from below by guesses of members, where members and non-members may differ in their features.
 
@@ -241,13 +243,13 @@ def zero_run(
         settings["confidence"] = confidence
         source = (features, group, feature_columns, categories)
         learned = _from_features(table, file, source, settings, replicates, jobs, checkpoint)
-        return _told({"all": learned}, claim, as_json, fail_above)
+        return _told({"all": learned}, claim, as_json, fail_above, meaning)
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
         )
     settings |= {"derandomised": derandomised, "overlap": overlap, "shift_delta": shift_delta}
-    return _told(_of_bases(table, confidence, settings), claim, as_json, fail_above, confidence)
+    return _told(_of_bases(table, confidence, settings), claim, as_json, fail_above, meaning, confidence)
 
 
 def _told(
@@ -255,10 +257,11 @@ def _told(
     claim: Claim | None,
     as_json: bool,
     fail_above: float | None,
+    meaning: bool,
     together: float | None = None,
 ) -> int:
     """The bounds, and whether they are above what the claim allows."""
-    code = report(found, as_json, fail_above, together)
+    code = report(found, as_json, fail_above, together, meaning)
     tests = {} if claim is None else {name: claim.test(bound) for name, bound in found.items()}
     return worst(code, tell(tests, as_json))
 

@@ -22,6 +22,7 @@ from bayes_dp.attacks.scores import NumberOfGuesses
 from bayes_dp.audits.base import Finding as Bound
 from bayes_dp.audits.base import Inputs, Scope
 from bayes_dp.audits.judged import Judged, judged
+from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.audits.registry import audit, audits
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.beside import BesideGaussian
@@ -32,11 +33,13 @@ from bayes_dp.checks import InputError, one_number, show, truth
 from bayes_dp.claims.claim import Claim, check_claim
 from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.contradictions import reconciled
+from bayes_dp.comparison.control import Control, as_control, check_limit
 from bayes_dp.comparison.table import Comparison, ComparisonRow
-from bayes_dp.comparison.verdict import Control, check_limit, judge
+from bayes_dp.comparison.verdict import judge
 from bayes_dp.data.counts import DESIGNS, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses, dependent
+from bayes_dp.games.played import Played
 from bayes_dp.results.posterior import Posterior
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "compare",
     "counts_and_guesses",
     "methods",
+    "of_game",
     "register",
     "shifted_of",
     "tabulate",
@@ -69,6 +73,7 @@ class MethodInputs(Inputs):
     prior_epsilon: Any = None
     prior_strength: Any = None
     estimate: Estimates = field(default_factory=Estimates)
+    game: Played | None = None  # of PANORAMIA, that the scores are of
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def methods() -> dict[str, Method]:
 
 
 def compare(
-    counts: ErrorCounts | GuessTable | Guesses,
+    counts: ErrorCounts | GuessTable | Guesses | Played,
     delta: float,
     confidence: float = 0.95,
     *,
@@ -124,7 +129,8 @@ def compare(
     Parameters
     ----------
     counts : errors of n challenge bases; their design decides which methods apply. Or the scores of the examples of one
-        model, or guesses made from such: fair coins decided who is a member, unless there are propensities.
+        model, or guesses made from such: fair coins decided who is a member, unless there are propensities. Or a game
+        of PANORAMIA: its scores are judged by all methods, with the baseline's probabilities as propensities.
     delta, confidence : of all bounds; the confidence is above 1/2.
     overlap : for zero-run bounds: each example is a member with a probability between this and one minus this.
     baseline : for PANORAMIA: the counts of decisions made without the model, where the non-members are generated.
@@ -155,6 +161,7 @@ def compare(
     'It is not for the design "repeated": it is for guesses on one model, each example a member by its own coin.'
     """
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    counts, game = of_game(counts)
     counts, found_in = counts_and_guesses(counts, delta, choice, scores)
     if baseline is not None and not isinstance(baseline, ErrorCounts):
         raise InputError(f"baseline must be ErrorCounts, not {type(baseline).__name__}")
@@ -168,8 +175,10 @@ def compare(
         guesses=None if found_in is None else found_in.guesses,
         prior_epsilon=prior_epsilon,
         prior_strength=prior_strength,
+        game=game,
     )
-    check_limit(limit, control, counts)
+    check_limit(limit, control)
+    positive = as_control(control, counts, found_in, delta, choice)
     check_claim(claim)
     for parameter, prior in (("epsilon", prior_epsilon), ("strength", prior_strength)):
         if prior is not None:
@@ -188,7 +197,7 @@ def compare(
     others = [method for name, method in _REGISTRY.items() if not name.startswith("posterior") and method not in wanted]
     more = tuple(row for method in others for row in _rows(method, counts, inputs, False))
     bounds = replace(found, rows=(*found.rows, *more)).bounds()
-    verdict = judge(judged, counts, limit, inputs.probability, bounds=bounds, control=control)
+    verdict = judge(judged, counts, limit, inputs.probability, bounds=bounds, control=positive)
     return replace(found, gate=verdict)
 
 
@@ -231,6 +240,15 @@ def _tested(claim: Claim, counts: ErrorCounts, inputs: MethodInputs) -> ClaimTes
         delta=inputs.delta,
         epsilon=limit if math.isfinite(limit) else None,
     )
+
+
+def of_game(given: Any) -> tuple[Any, Played | None]:
+    """The scores of a game of PANORAMIA in its place, and the game; all else as it is, and None."""
+    if not isinstance(given, Played):
+        return given, None
+    if len(given) > 1:
+        raise InputError(f"counts must be one game, such as counts[0], and not {len(given)} of them")
+    return given.table(), given
 
 
 def counts_and_guesses(
@@ -296,6 +314,10 @@ def _same_examples(one: GuessTable, other: GuessTable) -> bool:
 def _rows(method: Method, counts: ErrorCounts, inputs: MethodInputs, per_base: bool) -> list[ComparisonRow]:
     if counts.design not in method.designs:
         return [_refused(method, _ALL, f'It is not for the design "{counts.design}": {method.why}')]
+    if method.name == "panoramia" and inputs.game is not None:
+        return _found(
+            method.name, _ALL, panoramia(inputs.game, delta=inputs.delta, confidence=inputs.confidence), inputs
+        )
     n = len(counts)
     if method.scope == "base" and n > 1 and not per_base:
         return [_refused(method, _ALL, "It is for single bases, which were not asked for.")]

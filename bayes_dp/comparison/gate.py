@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayes_dp.attacks.scores import NumberOfGuesses
 from bayes_dp.bayes.estimate import estimate
-from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
-from bayes_dp.comparison.compare import compare, methods
-from bayes_dp.comparison.verdict import Control, Verdict, check_control, judge
+from bayes_dp.checks import interval_probability, one_number, seed_of
+from bayes_dp.comparison.compare import compare, counts_and_guesses, methods
+from bayes_dp.comparison.control import Control, as_control
+from bayes_dp.comparison.verdict import Verdict, judge
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 
 __all__ = ["gate", "valid_bounds"]
 
 
 def gate(
-    counts: ErrorCounts,
+    counts: ErrorCounts | GuessTable | Guesses,
     delta: float,
     epsilon: float,
     *,
     prob: float = 0.9,
     control: Control = None,
+    choice: NumberOfGuesses | int | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Verdict:
@@ -28,13 +32,14 @@ def gate(
 
     Parameters
     ----------
-    counts, delta, options : see `estimate`; the options are those of the posterior.
+    counts, delta, options : see `estimate`; the options are those of the posterior. Scores of one model, or guesses
+        made from them, are judged as `compare` does, by as many guesses as `choice` says.
     epsilon : the limit, fixed before the counts were seen.
     prob : the probability of the interval whose upper end may not exceed the limit. Lower bounds have the confidence
         (1 + prob)/2.
-    control : counts of the same attack on a training that is known to leak, say without noise: the verdict is "passed"
-        only if their own lower bound exceeds the limit. None for no control, which leaves attacks that cannot be
-        distinguished from guessing inconclusive. False to accept these, knowingly.
+    control : counts (or scores, if scores are judged) of the same attack on a training that is known to leak, say
+        without noise: the verdict is "passed" only if their own lower bound exceeds the limit. None for no control,
+        which leaves attacks that cannot be distinguished from guessing inconclusive. False to accept these, knowingly.
     seed : of all draws; the same seed gives the same verdict.
 
     >>> counts = bdp.ErrorCounts(10, 100, 20, 100)
@@ -43,15 +48,16 @@ def gate(
     >>> bdp.gate(bdp.ErrorCounts(50, 100, 50, 100), 1e-3, 8.0).verdict  # an attack that guesses would not see a leak
     'inconclusive'
     """
-    if not isinstance(counts, ErrorCounts):
-        raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
     limit = one_number("epsilon", epsilon, 0.0, high_open=True)
     prob = interval_probability(prob)
     seed = seed_of(seed)
-    check_control(control, counts)
-    post = estimate(counts, delta, seed=seed, **options)
-    bounds = valid_bounds(counts, delta, prob)
-    return judge(post, counts, limit, prob, bounds=bounds, control=control, seed=seed)
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    counts, found_in = counts_and_guesses(counts, delta, choice, None)
+    positive = as_control(control, counts, found_in, delta, choice)
+    evidence = counts if found_in is None else found_in.guesses
+    post = estimate(evidence, delta, seed=seed, **options)
+    bounds = valid_bounds(evidence, delta, prob)
+    return judge(post, counts, limit, prob, bounds=bounds, control=positive, seed=seed)
 
 
 def valid_bounds(counts: ErrorCounts | Guesses, delta: float, prob: float) -> dict[str, float]:

@@ -23,7 +23,7 @@ __all__ = ["Comparison", "ComparisonRow", "Kind"]
 
 Kind = Literal["posterior", "lower_bound", "estimate", "refused"]
 
-_WORDS = {"posterior": "posterior", "lower_bound": "lower bound", "estimate": "estimate", "refused": "does not apply"}
+_WORDS = {"posterior": "posterior", "lower_bound": "lower bound", "estimate": "estimate"}
 _LISTS = ("assumptions", "notes")  # of a row
 _HEADINGS = ("method", "base", "kind", "epsilon", "level", "valid", "notes")
 
@@ -107,25 +107,39 @@ class Comparison(Saved):
         numbers = ["value", "lower", "upper", "level"]
         return frame.astype(dict.fromkeys(numbers, float))
 
-    def _cells(self) -> tuple[list[tuple[str, ...]], list[str]]:
+    def _cells(self) -> tuple[list[tuple[str, ...]], list[str], str]:
         """The rows as text, and the notes, which the rows refer to by their numbers from 1: what is assumed, why a row
-        is not valid or there is none, and what else is to be known."""
+        is not valid, and what else is to be known. The methods that do not apply are one line, with the reasons among
+        the notes."""
         notes: dict[str, int] = {}
         cells: list[tuple[str, ...]] = []
         for row in self.rows:
+            if row.kind == "refused":
+                continue
             numbers = [notes.setdefault(sentence, len(notes) + 1) for sentence in row.sentences]
             level = "" if row.level is None else f"{100 * row.level:g}%"
-            valid = "" if row.kind == "refused" else "yes" if row.valid else f"no [{numbers[0]}]"
+            valid = "yes" if row.valid else f"no [{numbers[0]}]"
             references = " ".join(map(str, numbers))
             cells.append((row.method, row.base, _WORDS[row.kind], _statement(row), level, valid, references))
-        return cells, list(notes)
+        reasons: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.kind == "refused":
+                name = row.method if row.base == "all" else f"{row.method} of {row.base}"
+                reasons.setdefault(" ".join(row.sentences), []).append(name)
+        folded = "; ".join(
+            f"{', '.join(names)} [{notes.setdefault(reason, len(notes) + 1)}]" for reason, names in reasons.items()
+        )
+        return cells, list(notes), f"Do not apply: {folded}" if folded else ""
 
     def _parts(self) -> Iterator[Part]:
-        cells, notes = self._cells()
+        cells, notes, folded = self._cells()
         rule = tuple("-" * max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True))
         words = (self._title(), "", *columns([_HEADINGS, rule, *cells]))
         yield Rows(cells, _HEADINGS, self._title(), words=words)
         yield Line()
+        if folded:
+            yield Line(folded)
+            yield Line()
         yield Sentences("Notes", notes, "numbered")
         if self.gate is not None:
             yield Line()
@@ -140,11 +154,11 @@ class Comparison(Saved):
 
     def to_latex(self) -> str:
         """A tabular environment and, as an enumeration below it, the notes."""
-        cells, notes = self._cells()
+        cells, notes, folded = self._cells()
         lines = [r"\begin{tabular}{lllrlll}", r"\hline"]
         lines += [r"method & base & kind & $\varepsilon$ & level & valid & notes \\", r"\hline"]
         lines += [" & ".join(map(_latex, row)) + r" \\" for row in cells]
-        lines += [r"\hline", r"\end{tabular}", r"\begin{enumerate}"]
+        lines += [r"\hline", r"\end{tabular}"] + ([_latex(folded)] if folded else []) + [r"\begin{enumerate}"]
         ends = (str(end) for end in (self.gate, self.claim) if end is not None)
         gate = [line for end in ends for line in ("", _latex(end).replace("\n", "\n\n"))]
         return "\n".join([*lines, *(rf"\item {_latex(sentence)}" for sentence in notes), r"\end{enumerate}", *gate])

@@ -30,16 +30,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from bayes_dp.audits.intervals import clopper_pearson
-from bayes_dp.audits.one_run import one_run
 from bayes_dp.checks import InputError, one_number
+from bayes_dp.comparison.control import Evidence, check_control, shows_too_little
 from bayes_dp.comparison.guessing import guessing
 from bayes_dp.comparison.schema import CODES, checked_verdict
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.formats import without_format
+from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.json_text import finite
 from bayes_dp.results.base import Saved
-from bayes_dp.results.bound import LowerBound
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.text import Part, Rows, Sentences, digits
 
@@ -47,16 +46,14 @@ if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
     from bayes_dp.bayes.compare_families import FamilyComparison
 
-__all__ = ["CODES", "Control", "Outcome", "Reason", "Verdict", "check_control", "check_limit", "judge"]
+__all__ = ["CODES", "Outcome", "Reason", "Verdict", "judge"]
 
 Outcome = Literal["passed", "failed", "inconclusive"]
-Control = ErrorCounts | Literal[False] | None
 
 _EXIT: dict[Outcome, int] = {"passed": 0, "failed": 1, "inconclusive": 3}
 _GUESSING = 0.05  # level of the tests of guessing, of all bases together
 _MODEL = 0.01  # level of the check of the model
 _CLOSE = 5.0  # nats below the best log evidence, up to which a family counts
-_UNLIKE = 2.0  # ratio of the numbers of runs from which control and counts are said to differ
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,7 @@ def judge(
     prob: float = 0.9,
     *,
     bounds: Mapping[str, float],
-    control: Control = None,
+    control: Evidence = None,
     checked: ModelCheck | None = None,
     seed: int = 0,
 ) -> Verdict:
@@ -163,7 +160,7 @@ def judge(
     post, counts : the posterior, and the counts of single bases, where `post` has the sums of groups.
     epsilon, prob : the limit, and the probability of the interval. Bounds have the confidence (1 + prob)/2.
     bounds : lower bounds by the names of their methods, each valid for the counts.
-    control : see `gate`.
+    control : see `gate`; of scores, the guesses (`as_control`).
     checked : the check of the model, if there is one already.
     seed : of the check of the model.
     """
@@ -184,38 +181,6 @@ def judge(
     if doubts:
         return _with(found, "inconclusive", doubts, notes)
     return _with(found, "passed", [_by_interval(found)], notes)
-
-
-def check_limit(limit: float | None, control: Control, counts: ErrorCounts) -> None:
-    """Refuse a limit that is none, and a control without a limit or that can be none."""
-    if limit is not None:
-        one_number("limit", limit, 0.0, high_open=True)
-    elif control is not None:
-        raise InputError("control is for a verdict: give a limit of epsilon too")
-    check_control(control, counts)
-
-
-def check_control(control: Control, counts: ErrorCounts) -> None:
-    """Refuse what cannot be a positive control of these counts."""
-    if control is None or control is False:
-        return
-    if not isinstance(control, ErrorCounts):
-        raise InputError(
-            "control must be the ErrorCounts of the same attack on a training that is known to leak, or False to go"
-            f" without, not {type(control).__name__}"
-        )
-    if (control.design == "one_run") != (counts.design == "one_run"):
-        raise InputError(
-            f'the control must have been made as the counts were: its design is "{control.design}", and theirs'
-            f' "{counts.design}"'
-        )
-    if _rows(control) == _rows(counts):
-        raise InputError("the control has the very counts that are to be judged; it must be of a training that leaks")
-
-
-def _rows(counts: ErrorCounts) -> list[tuple[int, ...]]:
-    columns = (counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
-    return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _with(found: Verdict, outcome: Outcome, reasons: list[Reason], notes: list[str]) -> Verdict:
@@ -336,7 +301,7 @@ def _of_this_shape(found: FamilyComparison | None, seed: int) -> str:
 
 
 def _of_the_attack(
-    counts: ErrorCounts, control: Control, delta: float, limit: float, prob: float, notes: list[str]
+    counts: ErrorCounts, control: Evidence, delta: float, limit: float, prob: float, notes: list[str]
 ) -> list[Reason]:
     """Whether the attack would have seen a leak: by the counts themselves, or by a control."""
     p, worse = guessing(counts)
@@ -350,8 +315,8 @@ def _of_the_attack(
             f"The decisions on base {', '.join(bad[:3])}{more} are worse than chance, so that the opposite decisions"
             " leak; the interval counts them as much."
         )
-    if isinstance(control, ErrorCounts):
-        doubts = _of_the_control(control, counts, delta, limit, prob, notes)
+    if isinstance(control, ErrorCounts | Guesses):
+        doubts = [Reason("control", text) for text in shows_too_little(control, counts, delta, limit, prob, notes)]
         if not doubts:
             return []
     else:
@@ -378,34 +343,3 @@ def _of_the_attack(
             f" leak.{remedy}",
         ),
     ]
-
-
-def _of_the_control(
-    control: ErrorCounts, counts: ErrorCounts, delta: float, limit: float, prob: float, notes: list[str]
-) -> list[Reason]:
-    """Whether the control's own lower bound exceeds the limit. Which bound is fixed by the design, not by its value."""
-    confidence = (1 + prob) / 2
-    bound: LowerBound = (one_run if control.design == "one_run" else clopper_pearson)(
-        control, delta, confidence=confidence
-    )
-    if bound.invalid:
-        return [Reason("control", f"No lower bound is valid for the control: {bound.invalid}")]
-    with_confidence = f"{digits(bound.value)} with confidence {100 * confidence:g}% ({bound.provenance.method})"
-    if not bound.value > limit:
-        return [
-            Reason(
-                "control",
-                f"The control's lower bound, {with_confidence}, is not above the limit: it does not show that this"
-                " attack would have seen a leak of that size." + "".join(f" {sentence}" for sentence in bound.warnings),
-            )
-        ]
-    notes.append(
-        f"The positive control has the lower bound {with_confidence}: this attack sees a leak that exceeds the limit."
-    )
-    here, there = (float(np.mean(part.negatives + part.positives)) for part in (counts, control))
-    if not 1 / _UNLIKE <= here / there <= _UNLIKE:
-        notes.append(
-            f"The control has {there:.6g} runs a base and the counts have {here:.6g}: what the attack shows in the one"
-            " number of runs it need not show in the other."
-        )
-    return []

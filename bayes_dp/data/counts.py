@@ -20,6 +20,7 @@ from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
 from bayes_dp.data.table import Table, chosen_rows, count_arrays, csv_text, labels, one_whole_number
 from bayes_dp.support.arrays import Ints
 from bayes_dp.support.once import once
+from bayes_dp.support.text import SHOWN, Lines, Rows, digits, rest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,6 +300,24 @@ class ErrorCounts(Immutable):
         if not isinstance(other, ErrorCounts):
             return NotImplemented
         return self.digest() == other.digest() and self._labels() == other._labels()
+
+    def summary(self) -> Lines:
+        """The counts and the rates of each base, of the first 20 if there are more, as a table.
+
+        >>> print(bdp.ErrorCounts([1, 2], 20, [4, 0], 20, base=["a", "b"]).summary())
+        ErrorCounts: 2 bases, 20 + 20 challenges each, design "repeated"
+        base  false positives  FPR   false negatives  FNR
+        a             1 of 20  0.05          4 of 20  0.2
+        b             2 of 20  0.1           0 of 20  0
+        """
+        sides = (self.false_positives, self.negatives), (self.false_negatives, self.positives)
+        names = self.base or tuple(map(str, range(len(self))))
+        cells = [
+            (name, *(cell for k, n in sides for cell in (f"{k[i]} of {n[i]}", digits(k[i] / n[i]))))
+            for i, name in enumerate(names[:SHOWN])
+        ]
+        headings = ("base", "false positives", "FPR", "false negatives", "FNR")
+        return Lines.of([Rows(cells, headings, repr(self), "lrlrl"), *rest(len(self), "bases")])
 
     def __repr__(self) -> str:
         spans = " + ".join(

@@ -3,8 +3,8 @@
 A file says what it is: {"format": "bayes-dp/bound/1", …}. So does a result inside of another, such as the verdict of a
 comparison. The name is that of the kind of file, the number that of its version.
 
-    posterior, shifted, families, bound, comparison, verdict, claim, plan, claim-plan, study, check, likelihoods,
-    propensity, falsification, records, profile, leakage, steps, report                              results
+    posterior, shifted, families, bound, meaning, comparison, verdict, claim, plan, claim-plan, study, check,
+    likelihoods, propensity, falsification, records, profile, leakage, steps, report                             results
     counts                                                                                 error counts
     sequential                                                                             an audit under way
     checkpoint                                                                             finished draws of a bootstrap

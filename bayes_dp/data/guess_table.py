@@ -21,7 +21,7 @@ from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named
 from bayes_dp.data.table import Table, chosen_rows, csv_text, labels, real_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
-from bayes_dp.support.text import Lines, Rows, Sentences
+from bayes_dp.support.text import Line, Lines, Rows, Sentences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,10 +236,10 @@ class GuessTable(Immutable):
             f" heading loss, or to GuessTable.from_losses.{shift}",
         )
 
-    def summary(self) -> str:
+    def summary(self) -> Lines:
         """How many examples there are, and how well the scores tell members from non-members; some lines of text."""
         if self.member.all() or not self.member.any():
-            return repr(self)
+            return Lines.of([Line(repr(self))])
         curve = self.roc()
         points = [fpr for fpr in _FPRS if fpr * curve.negatives >= 1]
         area = str(curve.auc())

@@ -17,6 +17,7 @@ from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.table import whole_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
+from bayes_dp.support.text import SHOWN, Lines, Rows, Sentences, digits, rest
 
 __all__ = ["Guesses", "Rule", "dependent", "guesses_from_ranking"]
 
@@ -266,6 +267,20 @@ class Guesses(Immutable):
                 " examples were guessed"
             )
         return self._ranking
+
+    def summary(self) -> Lines:
+        """How many guesses were made, and how many were right, a row for each number of guesses, of the first 20.
+
+        >>> print(bdp.Guesses(1000, 200, 150).summary())
+        Guesses on 1000 examples, choice "fixed"
+        made  correct  share
+        200   150      0.75
+        """
+        pairs = list(zip(self.made.tolist(), self.correct.tolist(), strict=True))
+        cells = [(f"{made}", f"{correct}", digits(correct / made) if made else "") for made, correct in pairs[:SHOWN]]
+        caption = f'Guesses on {self.examples} examples, choice "{self.rule}"'
+        table = Rows(cells, ("made", "correct", "share"), caption)
+        return Lines.of([table, *rest(len(self), "numbers of guesses"), Sentences("Warning", self.warnings, "each")])
 
     # The numbers ------------------------------------------------------------------------------------------------------
 

@@ -6,13 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayes_dp.support.completion import PublicNames
+from bayes_dp.support.text import Lines
+
 __all__ = ["Immutable"]
 
 
-class Immutable:
+class Immutable(PublicNames):
     """The base of frozen dataclasses whose constructor checks its arguments and takes them in the order of the fields.
 
-    They define `digest`, by which they are hashed.
+    They define `digest`, by which they are hashed, and `summary`, which a notebook shows.
     """
 
     @classmethod
@@ -31,6 +34,12 @@ class Immutable:
 
     def digest(self) -> str:
         raise NotImplementedError
+
+    def summary(self) -> Lines:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self.summary().html
 
     def __hash__(self) -> int:
         return hash(self.digest())

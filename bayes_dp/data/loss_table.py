@@ -22,6 +22,7 @@ from bayes_dp.data.parsing import csv_table, file_table, frame_table
 from bayes_dp.data.table import Table, chosen_rows, labels
 from bayes_dp.support.arrays import Bools, Floats, Indices
 from bayes_dp.support.once import once
+from bayes_dp.support.text import SHOWN, Lines, Rows, digits, rest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,6 +193,23 @@ class LossTable(Immutable):
         return self.base == other.base and all(
             np.array_equal(losses, getattr(other, name)) for name, losses in self._arrays().items()
         )
+
+    def summary(self) -> Lines:
+        """Mean and standard deviation of the losses of each base, of the first 20 if there are more, as a table.
+
+        >>> print(bdp.LossTable(without=[[2.0, 2.1, 1.9, 2.2]], with_=[[0.9, 1.1, 1.0, 1.2]]).summary())
+        LossTable: 1 base, 4 runs without and 4 with the example
+        base  loss without       loss with
+        0     2.05 (sd 0.1118)   1.05 (sd 0.1118)
+        """
+        names = self.base or tuple(map(str, range(len(self))))
+        sides = self.without[:SHOWN], self.with_[:SHOWN]
+        with np.errstate(over="ignore", invalid="ignore"):  # losses near the end of the floats
+            moments = [zip(side.mean(axis=1), side.std(axis=1), strict=True) for side in sides]
+        found = [[f"{digits(mean)} (sd {digits(sd)})" for mean, sd in side] for side in moments]
+        cells = list(zip(names[:SHOWN], *found, strict=True))
+        headings = ("base", "loss without", "loss with")
+        return Lines.of([Rows(cells, headings, repr(self)), *rest(len(self), "bases")])
 
     def __repr__(self) -> str:
         bases, each = ("1 base", "") if len(self) == 1 else (f"{len(self)} bases", " each")

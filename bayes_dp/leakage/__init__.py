@@ -43,3 +43,7 @@ __all__ = [
     "scores",
     "trade_off",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,7 +14,8 @@ and then moves all features at once, by n/k times as much. So "with z" is the mi
     advantage    ρ erf(√(m*/(8ρ)))
     δ(ε)         ρ δ_μ(log(1 + (e^ε − 1)/ρ)),  μ = √(m*/ρ)
 
-Theorem 4.3 of the paper has Φ(Φ^{-1}(α) + √(ρm*)) instead, which no test reaches: `docs/errata.md` has the proof.
+Theorem 4.3 of the paper has Φ(Φ^{-1}(α) + √(ρm*)) instead, which no test reaches: proof in
+`docs/methods/errata.md`.
 """
 
 from __future__ import annotations

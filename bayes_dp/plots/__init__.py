@@ -20,9 +20,12 @@ from bayes_dp.plots.densities import posterior as posterior
 from bayes_dp.plots.densities import prior_posterior as prior_posterior
 from bayes_dp.plots.evidences import families as families
 from bayes_dp.plots.exposed import records as records
+from bayes_dp.plots.generated import closeness as closeness
+from bayes_dp.plots.generated import precision as precision
 from bayes_dp.plots.leaking import at_risk as at_risk
 from bayes_dp.plots.leaking import leakage as leakage
 from bayes_dp.plots.membership import propensities as propensities
+from bayes_dp.plots.memory_of_labels import remembered as remembered
 from bayes_dp.plots.of_bases import bases as bases
 from bayes_dp.plots.plane import roc_plane as roc_plane
 from bayes_dp.plots.plane import tradeoff as tradeoff
@@ -34,3 +37,7 @@ from bayes_dp.plots.scored import scores as scores
 from bayes_dp.plots.under_way import running as running
 
 __all__ = sorted(name for name, value in globals().items() if inspect.isfunction(value))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayes_dp.attacks.lira import Curve
 from bayes_dp.checks import InputError
-from bayes_dp.plots.style import BLUE, ORANGE, dressed, explained, panels_of
+from bayes_dp.plots.style import BLUE, ORANGE, dressed, explained, ink, panels_of
 
 __all__ = ["error_curves"]
 
@@ -41,7 +41,7 @@ def error_curves(curve: Curve, axes: Any = None) -> NDArray[np.object_]:
         ax.plot(target, rate[order].mean(axis=1), color=colour, linewidth=2.0, label="mean")
         dressed(ax, "target α*", words)
         ax.set(xlim=(0, 1), ylim=(0, 1))
-    panels[0].plot([0, 1], [0, 1], color="black", linewidth=1.0, linestyle=":", label="α*")
+    panels[0].plot([0, 1], [0, 1], color=ink(panels[0]), linewidth=1.0, linestyle=":", label="α*")
     explained(panels[0], "upper left")
     explained(panels[1])
     return panels

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, one_number, whole_number
-from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained
+from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained, ink, paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +36,8 @@ def sbc_ranks(ranks: ArrayLike, ax: Axes | None = None, bins: int = 20, prob: fl
     counts, edges = np.histogram(values, bins=bins, range=(0, 1))
     low, high = stats.binom.ppf([(1 - prob) / 2, (1 + prob) / 2], len(values), 1 / bins)
     ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0, label=f"{prob * 100:g}% of bars, if right")
-    ax.axhline(len(values) / bins, color="black", linewidth=0.9, linestyle="--")
-    options: dict[str, Any] = {"facecolor": BLUE, "edgecolor": "white", "alpha": 0.75, "linewidth": 0.5}
+    ax.axhline(len(values) / bins, color=ink(ax), linewidth=0.9, linestyle="--")
+    options: dict[str, Any] = {"facecolor": BLUE, "edgecolor": paper(ax), "alpha": 0.75, "linewidth": 0.5}
     ax.bar(edges[:-1], counts, np.diff(edges), align="edge", **options)
     p = float(stats.chisquare(counts).pvalue)
     dressed(ax, "rank of the truth", "data sets", f"{len(values)} data sets, χ² test p = {p:.2g}")

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, show, whole_number
-from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, label
+from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, ink, label
 from bayes_dp.results import interop
 from bayes_dp.results.posterior import Posterior, WithChains
 from bayes_dp.support.arrays import Floats
@@ -60,7 +60,7 @@ def rank(post: Any, ax: Axes | None = None, parameter: str | None = None, bins: 
     for chain, colour in zip(ranks, _colours(draws), strict=True):
         counts, edges = np.histogram(chain, bins=bins, range=(0, 1))
         ax.stairs(counts, edges, baseline=None, color=colour, linewidth=1.2)
-    ax.axhline(draws.shape[1] / bins, color="black", linewidth=0.9, linestyle="--", label="all alike")
+    ax.axhline(draws.shape[1] / bins, color=ink(ax), linewidth=0.9, linestyle="--", label="all alike")
     dressed(ax, f"rank of {label(name)} among all draws", "draws of a chain", f"{len(draws)} chains")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.3 * max(ax.get_ylim()[1] / 1.05, draws.shape[1] / bins))
@@ -85,7 +85,7 @@ def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = N
         ax.plot(np.arange(most + 1), _correlations(chain, most), color=colour, linewidth=1.2)
     width = 1.96 / np.sqrt(draws.shape[1])
     ax.axhspan(-width, width, color=GREY, alpha=0.25, linewidth=0, label="independent draws, 95%")
-    ax.axhline(0, color="black", linewidth=0.6)
+    ax.axhline(0, color=ink(ax), linewidth=0.6)
     dressed(ax, "lag", f"autocorrelation of {label(name)}", f"{len(draws)} chains")
     ax.set_xlim(0, most)
     ax.set_ylim(min(-0.1, ax.get_ylim()[0]), 1.02)
@@ -106,7 +106,7 @@ def ess(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes
     for kind, colour, marker, style in (("bulk", BLUE, "o", "-"), ("tail", ORANGE, "^", "--")):
         values = [interop.ess(draws[:, :end], kind) for end in ends]  # type: ignore[arg-type]
         ax.plot(ends * len(draws), values, color=colour, marker=marker, markersize=3, linestyle=style, label=kind)
-    ax.axhline(_ENOUGH, color="black", linewidth=0.9, linestyle=":", label=f"{_ENOUGH:g}, the least to trust")
+    ax.axhline(_ENOUGH, color=ink(ax), linewidth=0.9, linestyle=":", label=f"{_ENOUGH:g}, the least to trust")
     dressed(ax, "draws of all chains", f"effective draws of {label(name)}", f"{len(draws)} chains")
     ax.set_ylim(0, 1.25 * max(ax.get_ylim()[1], _ENOUGH))
     explained(ax, "upper left")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison.table import Comparison, ComparisonRow
-from bayes_dp.plots.style import BLUE, GREEN, GREY, ORANGE, axes_of, dressed, explained_below
+from bayes_dp.plots.style import BLUE, GREEN, GREY, ORANGE, axes_of, dressed, explained_below, ink, paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,14 +53,14 @@ def forest(comparison: Comparison, ax: Axes | None = None, truth: float | None =
         level = next(row.level for row in rows if row.kind == kind)
         _legend_only(ax, colour, marker, colour, words.format(100 * (level or 0.0)))
     if not all(row.valid for row in rows):
-        _legend_only(ax, GREY, "o", "white", _HOLLOW)
+        _legend_only(ax, GREY, "o", paper(ax), _HOLLOW)
     if truth is not None:
-        ax.axvline(truth, color="black", linewidth=1.0, linestyle=":", label=f"truth, {truth:.3g}")
+        ax.axvline(truth, color=ink(ax), linewidth=1.0, linestyle=":", label=f"truth, {truth:.3g}")
     if claim is not None:
         ax.axvline(claim, color=GREY, linewidth=1.2, linestyle="--", label=f"claim, {claim:.3g}")
     ax.set_yticks(range(len(rows)), [_name(row) for row in rows])
     for text, row in zip(ax.get_yticklabels(), rows, strict=True):
-        text.set_color("black" if row.valid else GREY)
+        text.set_color(ink(ax) if row.valid else GREY)
     ax.set_xlim(0, end)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     dressed(ax, "ε", "", f'δ = {comparison.delta:g}, design "{comparison.design}"')
@@ -75,7 +75,7 @@ def _draw(ax: Axes, row: ComparisonRow, place: int, end: float) -> None:
     if row.kind != "estimate":
         high = end if row.upper is None or row.kind == "lower_bound" else row.upper
         ax.plot([low, high], [place, place], color=colour, linewidth=1.4, linestyle="-" if row.valid else (0, (2, 2)))
-    face = colour if row.valid else "white"
+    face = colour if row.valid else paper(ax)
     style = {"color": colour, "marker": marker, "markersize": 5, "markerfacecolor": face, "linestyle": "none"}
     ax.plot([end if centre is None else centre], [place], clip_on=False, zorder=3, **style)  # type: ignore[arg-type]
 

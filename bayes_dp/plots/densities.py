@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers, one_number, show
-from bayes_dp.plots.style import BLUE, CYCLE, ORANGE, axes_of, dressed, explained, known, posterior_of
+from bayes_dp.plots.style import (
+    BLUE,
+    CURVES,
+    ORANGE,
+    axes_of,
+    check_look,
+    dressed,
+    explained,
+    ink,
+    known,
+    paper,
+    posterior_of,
+)
 from bayes_dp.plots.style import label as letter
+from bayes_dp.results.posterior import check_draws
 from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:
@@ -23,8 +37,10 @@ __all__ = ["joint", "posterior", "prior_posterior"]
 
 
 _CURVE = "posterior density"  # marks the curves of `posterior` among the lines of the axes
-_COLOURS = tuple(colour for colour in CYCLE if colour != ORANGE)  # which is the prior's
 _POINTS = 600
+_JOINT = "joint posterior"  # marks what `joint` has drawn
+_SHARES = (0.9, 0.5)
+_MESH = 160  # points a side
 _DRAWS = 20_000
 _RANGES = {"epsilon": (0.0, np.inf), "delta": (0.0, 1.0), "strength": (0.0, 1.0)}  # the others may be negative
 
@@ -56,10 +72,10 @@ def posterior(
     limits = np.atleast_1d(numbers("thresholds", thresholds))
     if limits.ndim > 1:
         raise InputError(f"thresholds must be a number or numbers in a row, not of the shape {limits.shape}")
-    _check_look(label, color)
+    check_look(label, color)
     ax = axes_of(ax)
     others = [line for line in ax.get_lines() if line.get_gid() == _CURVE]
-    colour = _COLOURS[len(others) % len(_COLOURS)] if color is None else color
+    colour = CURVES[len(others) % len(CURVES)] if color is None else color
     curve = label or (f"posterior {len(others) + 1}" if others else "posterior")
     start, end = _span(post, name)
     if limits.size:
@@ -72,7 +88,7 @@ def posterior(
         start, end = min(start, before[0]), max(end, before[1])
     ax.set_xlim(start, end)
     _draw_prior(ax, post, name, f"prior of {curve}" if others else "prior", colour if others else ORANGE)
-    lines = colour if others else "black"
+    lines = colour if others else ink(ax)
     for limit, style in zip(limits, ("-", "--", ":", "-.") * limits.size, strict=False):
         words = f"P({letter(name)} > {limit:g}) {_in_words(post.prob_above(limit, name))}"
         ax.vlines(limit, 0, 1.05 * density.max(), color=lines, linewidth=0.9, linestyle=style, label=words)
@@ -84,15 +100,6 @@ def posterior(
     ax.set_ylim(0, (1.3 + 0.1 * max(entries - 3, 0)) * tallest)  # leaves room for the legend
     explained(ax)
     return ax
-
-
-def _check_look(label: Any, color: Any) -> None:
-    from matplotlib.colors import is_color_like
-
-    if label is not None and not isinstance(label, str):
-        raise InputError(f"label must be text, not {show(label)}")
-    if color is not None and not is_color_like(color):
-        raise InputError(f"color must be a colour as Matplotlib writes it, not {show(color)}")
 
 
 def _draw_prior(ax: Axes, post: Posterior, name: str, words: str, colour: Any) -> None:
@@ -144,7 +151,7 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
         y = -0.07 * place * top
         ax.plot([low, high], [y, y], color=colour, linewidth=2.2, solid_capstyle="butt")
         ax.plot([middle], [y], color=colour, marker="o", markersize=4)
-    ax.axhline(0, color="black", linewidth=0.6)
+    ax.axhline(0, color=ink(ax), linewidth=0.6)
     dressed(ax, letter(name, short=False), "density", f"Prior and posterior of {letter(name)} given {known(post)}")
     ax.set_xlim(start, end)
     ax.set_ylim(-0.21 * top, 1.25 * top)
@@ -153,49 +160,99 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
     return ax
 
 
-def joint(post: Posterior, ax: Axes | None = None, *, size: int = _DRAWS, seed: int = 0) -> Axes:
-    """The joint posterior of the privacy parameter and the attack strength, as a hexagonal histogram of draws.
+def joint(
+    post: Posterior,
+    ax: Axes | None = None,
+    *,
+    size: int = _DRAWS,
+    seed: int = 0,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
+    """The joint posterior of the privacy parameter and the attack strength.
 
-    Above and beside it are the marginal densities, in axes that belong to `ax` (its `child_axes`).
+    Where the posterior knows its density, contours hold the 50% and the 90% of it that are densest; of a sampler there
+    is a hexagonal histogram of `size` draws. Above and beside are the marginal densities, in axes that belong to `ax`
+    (its `child_axes`). On axes that have such a figure already the limits hold both; `label` is the name in the legend.
 
     >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
-    >>> ax = bdp.plots.joint(post, size=2000)
+    >>> ax = bdp.plots.joint(post)
     >>> ax.get_xlabel(), ax.get_ylabel(), len(ax.child_axes)
     ('ε', 'attack strength s', 2)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['90%', '50%']
     """
     if "strength" not in posterior_of(post).marginals:
         raise InputError("the joint posterior needs a free attack strength; here the strength is fixed")
+    size, seed = check_draws(size, seed)
+    check_look(label, color)
     ax = axes_of(ax, height=3.0)
-    draws = post.draws(size, seed)
-    (left, right), (bottom, top) = (_span(post, name) for name in (post.parameter, "strength"))
+    before = [part for part in ax.child_axes if part.get_gid() == _JOINT]
+    colour = CURVES[len(before) // 2 % len(CURVES)] if color is None else color
+    spans = {name: _span(post, name) for name in (post.parameter, "strength")}
+    if _contours(ax, post, spans, colour, label) is None:
+        _hexagons(ax, post.draws(size, seed), spans, colour, label)
+    dressed(ax, letter(post.parameter, short=False), letter("strength", short=False), f"Posterior given {known(post)}")
+    (left, right), (bottom, top) = spans.values()
+    if before:
+        (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+        left, right, bottom, top = min(left, x0), max(right, x1), min(bottom, y0), max(top, y1)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    for name, bounds in ((post.parameter, (0.0, 1.02, 1.0, 0.2)), ("strength", (1.02, 0.0, 0.2, 1.0))):
+        beside = ax.inset_axes(bounds)
+        beside.set_axis_off()
+        beside.set_gid(_JOINT)
+        x, density = _density(post, name, *spans[name])
+        fill = beside.fill_betweenx if name == "strength" else beside.fill_between
+        fill(x, density, color=colour, alpha=0.35, linewidth=0)
+    for part in ax.child_axes:  # those of all posteriors on these axes have one scale
+        if part.get_gid() == _JOINT:
+            upright = part.get_position().height > part.get_position().width
+            part.set(**({"ylim": (bottom, top)} if upright else {"xlim": (left, right)}))
+    explained(ax)
+    return ax
+
+
+def _contours(
+    ax: Axes, post: Posterior, spans: Mapping[str, tuple[float, float]], colour: Any, label: str | None
+) -> Floats | None:
+    """The regions of highest density of each of `_SHARES`; their least densities, or None for a posterior by draws."""
+    x, y = (start + (end - start) * (np.arange(_MESH) + 0.5) / _MESH for start, end in spans.values())
+    density = post._joint_density(x, y)
+    if density is None:
+        return None
+    held = np.sort(density, axis=None)[::-1]
+    # The axes hold nearly all, but not quite: the shares are of the whole.
+    cumulative = np.cumsum(held) / held.sum()
+    levels = held[np.searchsorted(cumulative, _SHARES)]
+    name = "" if label is None else f"{label}, "
+    for share, level, opacity in zip(_SHARES, levels, (0.2, 0.45), strict=True):
+        filled = ax.contourf(x, y, density.T, levels=[level, np.inf], colors=[colour], alpha=opacity)
+        filled.set_gid(_JOINT)
+        ax.contour(x, y, density.T, levels=[level], colors=[colour], linewidths=1.0)
+        ax.fill([], [], color=colour, alpha=2 * opacity, linewidth=0, label=f"{name}{share:.0%}")
+    return levels
+
+
+def _hexagons(
+    ax: Axes, draws: Mapping[str, Floats], spans: Mapping[str, tuple[float, float]], colour: Any, label: str | None
+) -> None:
+    """A histogram of draws in hexagons."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [end for span in spans.values() for end in span]
     cells = ax.hexbin(
-        draws[post.parameter],
-        draws["strength"],
+        *(draws[name] for name in spans),
         gridsize=(44, 26),  # regular hexagons at the usual proportions of a figure
-        extent=(left, right, bottom, top),
+        extent=(ends[0], ends[1], ends[2], ends[3]),
         mincnt=1,
-        cmap="Blues",
+        cmap=LinearSegmentedColormap.from_list("", [paper(ax), colour]),
         linewidths=0.2,
     )
     most = float(np.max(np.asarray(cells.get_array())))
     cells.set_clim(-0.15 * most, most)  # so that a cell with a single draw is not white
-    dressed(ax, letter(post.parameter, short=False), letter("strength", short=False), f"Posterior given {known(post)}")
-    ax.set_xlim(left, right)
-    ax.set_ylim(bottom, top)
-    for name, bounds, (start, end) in (
-        (post.parameter, (0.0, 1.02, 1.0, 0.2), (left, right)),
-        ("strength", (1.02, 0.0, 0.2, 1.0), (bottom, top)),
-    ):
-        beside = ax.inset_axes(bounds)
-        beside.set_axis_off()
-        x, density = _density(post, name, start, end)
-        if name == "strength":
-            beside.fill_betweenx(x, density, color=BLUE, alpha=0.35, linewidth=0)
-            beside.set(ylim=(start, end), xlim=(0, 1.02 * density.max()))
-        else:
-            beside.fill_between(x, density, color=BLUE, alpha=0.35, linewidth=0)
-            beside.set(xlim=(start, end), ylim=(0, 1.02 * density.max()))
-    return ax
+    ax.fill([], [], color=colour, linewidth=0, label=label or "draws")
 
 
 def _in_words(probability: float) -> str:

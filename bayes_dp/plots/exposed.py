@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_dp.checks import InputError
-from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained_below, shortened, spread_out
+from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained_below, ink, paper, shortened, spread_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,12 +52,12 @@ def records(found: Records, ax: Axes | None = None) -> Axes:
                 color=colour,
                 marker="o",
                 markersize=4 if named else 2,
-                markerfacecolor=colour if which is chosen else "white",
+                markerfacecolor=colour if which is chosen else paper(ax),
                 markeredgewidth=1.0 if named else 0.4,
                 linestyle="none",
                 label=f"{words}, {100 * found.prob:g}% interval",
             )
-    ax.axvline(found.epsilon, color="black", linewidth=1.0, linestyle=":", label=f"limit, {found.epsilon:g}")
+    ax.axvline(found.epsilon, color=ink(ax), linewidth=1.0, linestyle=":", label=f"limit, {found.epsilon:g}")
     ax.set_yticks(place if named else [], [shortened(row.base) for row in rows] if named else [])
     ax.set_xlim(left, right)
     ax.set_ylim(len(rows) - 0.4, -0.6)

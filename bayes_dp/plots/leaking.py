@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_dp.checks import InputError, whole_number
-from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, shortened
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, look_of, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["at_risk", "leakage"]
 
 
-def leakage(table: LeakageTable, ax: Axes | None = None, bins: int = 30) -> Axes:
+def leakage(
+    table: LeakageTable,
+    ax: Axes | None = None,
+    bins: int = 30,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """The advantage of the best attack on each row, (n,): how many rows have which, in logarithms, and the average.
 
     >>> ax = bdp.plots.leakage(bdp.leakage.scores(np.random.default_rng(0).normal(size=(500, 3))))
@@ -27,11 +33,14 @@ def leakage(table: LeakageTable, ax: Axes | None = None, bins: int = 30) -> Axes
     shares = _checked(table).advantage
     whole_number("bins", bins, 2)
     ax = axes_of(ax)
-    ax.hist(shares, bins=bins, color=BLUE, alpha=0.8)
     mean = float(shares.mean())
-    ax.axvline(mean, color=ORANGE, linewidth=1.2, linestyle="--", label=f"average, {mean:.3g}")
+    colour, words, more = look_of(ax, "leakage", "average", label, color)
+    top = ax.get_ylim()[1] / 4 if more else 0.0
+    heights = ax.hist(shares, bins=bins, color=colour, alpha=0.5 if more else 0.8)[0]
+    line = colour if more or label or color is not None else ORANGE
+    ax.axvline(mean, color=line, linewidth=1.2, linestyle="--", label=f"{words}, {mean:.3g}", gid="leakage")
     ax.set_yscale("log")
-    ax.set_ylim(0.7, 4 * ax.get_ylim()[1])
+    ax.set_ylim(0.7, 4 * max(top, 1.05 * float(np.max(heights))))
     dressed(ax, "advantage of the best attack", "rows")
     explained(ax)
     return ax

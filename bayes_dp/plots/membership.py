@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers, one_number, whole_number
-from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def propensities(
         words = f"{'members' if sign > 0 else 'non-members'}, {int(who.sum())}"
         ax.bar(edges[:-1], sign * counts, np.diff(edges), align="edge", color=colour, alpha=0.8, label=words)
         tallest = max(tallest, int(counts.max()))
-    ax.axhline(0, color="black", linewidth=0.8)
+    ax.axhline(0, color=ink(ax), linewidth=0.8)
     if overlap is not None:
         beyond = float(np.mean((values < overlap) | (values > 1 - overlap)))
         words = f"beyond η = {overlap:g}, {100 * beyond:.2g}%"
@@ -55,7 +55,7 @@ def propensities(
             words = "_"  # once in the legend
     dressed(ax, "propensity of being a member", "examples")
     ax.set_xlim(0, 1)
-    ax.set_ylim(-1.15 * tallest, 1.6 * tallest)
+    ax.set_ylim(-1.15 * tallest, 2.1 * tallest)
     ax.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
     explained(ax)
     return ax

@@ -21,16 +21,20 @@ from bayes_dp.plots.style import (
     CYCLE,
     GREY,
     axes_of,
+    check_look,
     dressed,
     explained,
     explained_below,
     family_of,
+    ink,
     known,
-    label,
+    look_of,
     orders_of,
+    paper,
     posterior_of,
     shortened,
 )
+from bayes_dp.plots.style import label as letter
 from bayes_dp.region import corner
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.tradeoff import approx_dp
@@ -46,6 +50,7 @@ __all__ = ["SHADES", "roc_plane", "tradeoff"]
 
 SHADES = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # probabilities of the nested bands
 _OPACITY = 0.13
+_TRADE_OFF = "trade-off"  # marks the curves of `tradeoff`
 
 
 def roc_plane(
@@ -104,7 +109,7 @@ def roc_plane(
         _at_all_ranks(ax, orders.labels)
     elif attacks is not None:
         x, y = attacks.false_positives / attacks.negatives, attacks.false_negatives / attacks.positives
-        lines = ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6)
+        lines = ax.plot(x, y, color=ink(ax), linewidth=0.6, alpha=0.6)
         lines[0].set_label("one attack at many α*")
     title = "" if post is None else f"Attacks, and the posterior {_given(post)}"
     dressed(ax, "false positive rate α", "false negative rate β", title)
@@ -118,6 +123,8 @@ def tradeoff(
     ax: Axes | None = None,
     prob: float = 0.9,
     others: Mapping[str, TradeOffFunction] | None = None,
+    label: str | None = None,
+    color: Any = None,
 ) -> Axes:
     """The trade-off function under the posterior: its median, and the band of the probability `prob`.
 
@@ -138,15 +145,20 @@ def tradeoff(
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     alpha = _alphas()
     curves = _curves(others, alpha)
+    check_look(label, color)
     ax = axes_of(ax)
     if isinstance(post, Profile):
         share = f"{100 * post.confidence:g}%"
+        colour, words, _ = look_of(ax, _TRADE_OFF, f"f at most, {share}", label, color)
         ax.plot(post.alpha, post.beta, ".", color=GREY, markersize=2, label=f"rates at most, {share}")
-        ax.plot(alpha, post.tradeoff()(alpha), color=BLUE, linewidth=1.6, label=f"f at most, {share}")
+        ax.plot(alpha, post.tradeoff()(alpha), color=colour, linewidth=1.6, label=words, gid=_TRADE_OFF)
     else:
         ends = _of_post(post, ((1 - prob) / 2, 0.5, (1 + prob) / 2), alpha)
-        ax.fill_between(alpha, ends[2], ends[0], color=BLUE, alpha=0.25, linewidth=0, label=f"{prob * 100:g}% band")
-        ax.plot(alpha, ends[1], color=BLUE, linewidth=1.6, label=f"median, {_middle(post)}")
+        middle = f"{label or 'median'}, {_middle(post)}"
+        colour, _, more = look_of(ax, _TRADE_OFF, middle, label, color)
+        share = "_" if more else f"{prob * 100:g}% band"
+        ax.fill_between(alpha, ends[2], ends[0], color=colour, alpha=0.25, linewidth=0, label=share)
+        ax.plot(alpha, ends[1], color=colour, linewidth=1.6, label=middle, gid=_TRADE_OFF)
     for (name, curve), colour, style in zip(curves.items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
         ax.plot(alpha, curve, color=colour, linewidth=1.4, linestyle=style, label=name)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":")
@@ -191,11 +203,11 @@ def _lower(epsilon: float, delta: float) -> Floats:
 
 def _layer(ax: Axes, epsilon: float, delta: float, strength: float) -> None:
     """R(ε, δ), and its inner part R(sε, sδ) left white."""
-    for scale, face, style in ((1.0, "#d3e6f3", "-"), (strength, "white", "--"))[: 1 + (strength > 0)]:
+    for scale, face, style in ((1.0, BLUE, "-"), (strength, paper(ax), "--"))[: 1 + (strength > 0)]:
         lower = _lower(scale * epsilon, scale * delta)
         outline = np.concatenate([lower, [[1.0, 0.0]], 1 - lower, [[0.0, 1.0]]])
         names = f"ε = {epsilon:g}, δ = {delta:g}" if scale == 1.0 else f"s = {strength:g}"
-        ax.fill(*outline.T, facecolor=face, linewidth=0, zorder=0)
+        ax.fill(*outline.T, facecolor=face, alpha=0.18 if scale == 1.0 else 1.0, linewidth=0, zorder=0)
         for part, words in ((lower, names), (1 - lower, None)):
             ax.plot(*part.T, color=BLUE, linewidth=1.3, linestyle=style, label=words, zorder=1.5)
 
@@ -207,7 +219,7 @@ def _boundaries(ax: Axes, post: Posterior) -> None:
     *ends, middle = _boundary(post, [*tails, *(1 - tail for tail in tails), 0.5])
     for low, high in zip(ends[: len(tails)], ends[len(tails) :], strict=True):
         outline = np.concatenate([low, high[::-1]])
-        ax.fill(*outline.T, color="black", alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
+        ax.fill(*outline.T, color=ink(ax), alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
         words = "_"  # once in the legend
     words = f"boundary at the median, {_middle(post)}"
     ax.plot(*middle.T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
@@ -237,7 +249,7 @@ def _middle(post: Posterior) -> str:
         return "at each α"
     family = family_of(post)
     name = family.parameter if family else post.parameter
-    return f"{label(name)} = {float(post.quantile(0.5, name)):.3g}"
+    return f"{letter(name)} = {float(post.quantile(0.5, name)):.3g}"
 
 
 def _given(post: Posterior) -> str:
@@ -275,7 +287,7 @@ def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
         xerr=arms[0],
         yerr=arms[1],
         fmt="o",
-        color="black",
+        color=ink(ax),
         markersize=3,
         elinewidth=0.6,
         label=f"observed rates, {prob * 100:g}%",
@@ -290,7 +302,7 @@ def _at_all_ranks(ax: Axes, orders: Sequence[Ints]) -> None:
         ones = np.append(0, np.cumsum(labels))  # below a threshold that is above so many scores
         zeros = np.arange(len(ones)) - ones
         x, y = 1.0 - zeros / zeros[-1], ones / ones[-1]
-        ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6, label=words)
+        ax.plot(x, y, color=ink(ax), linewidth=0.6, alpha=0.6, label=words)
         words = "_"  # once in the legend
 
 
@@ -301,5 +313,5 @@ def _at_all_thresholds(ax: Axes, losses: LossTable) -> None:
         threshold = np.unique(np.concatenate([without, with_]))
         called = [np.searchsorted(np.sort(side), threshold, side="right") / len(side) for side in (without, with_)]
         x, y = np.append(0.0, called[0]), np.append(1.0, 1.0 - called[1])
-        ax.plot(x, y, color="black", linewidth=0.6, alpha=0.6, label=words)
+        ax.plot(x, y, color=ink(ax), linewidth=0.6, alpha=0.6, label=words)
         words = "_"  # once in the legend

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayes_dp.checks import InputError
-from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, logarithmic
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, logarithmic, paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def widths(plan: Plan, ax: Axes | None = None) -> Axes:
         need = needed[way]
         if need is not None:
             ax.plot(
-                [need.runs], [plan.width], color=colour, marker="*", markersize=11, markeredgecolor="white", zorder=4
+                [need.runs], [plan.width], color=colour, marker="*", markersize=11, markeredgecolor=paper(ax), zorder=4
             )
     if plan.limit is not None:
         level = plan.limit.quantile(plan.assurance)

@@ -18,10 +18,12 @@ from bayes_dp.plots.style import (
     GREY,
     ORANGE,
     axes_of,
+    check_look,
     dressed,
     explained,
     explained_below,
     family_of,
+    held,
     orders_of,
     spread_out,
 )
@@ -35,12 +37,20 @@ if TYPE_CHECKING:
 __all__ = ["epsilon_delta"]
 
 _DELTAS = np.geomspace(1e-6, 1e-1, 11)
+_CURVE = "profile"  # marks the lines of `epsilon_delta`
 _PLAIN = 1e-5  # the δ that a whole profile is first asked at, which changes nothing
 _DASHES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "D", "v")
 
 
-def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None = None, prob: float = 0.9) -> Axes:
+def epsilon_delta(
+    given: Any,
+    ax: Axes | None = None,
+    deltas: ArrayLike | None = None,
+    prob: float = 0.9,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """The posterior of ε, or a bound on it, at many δ: the median and the interval, or the value.
 
     `given` is a posterior of ε or what an audit returns, a whole profile too, or a mapping of several from the names to
@@ -63,13 +73,17 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
     if asked.ndim != 1 or len(asked) < 2:
         raise InputError(f"deltas must be at least two numbers in a row, not of the shape {asked.shape}")
     asked = np.sort(asked)
+    check_look(label, color)
+    if (label or color is not None) and len(named) > 1:
+        raise InputError("label and color are for one line; several have the names of the mapping")
     lines = {name: _line(one, asked, prob) for name, one in named.items()}
     ax = axes_of(ax)
-    for i, (name, (low, middle, high)) in enumerate(lines.items()):
+    before = sum(line.get_gid() == _CURVE for line in ax.get_lines())
+    for i, (name, (low, middle, high)) in enumerate(lines.items(), before):
         is_posterior = isinstance(named[name], Posterior)
-        colour = CYCLE[i % len(CYCLE)] if name or is_posterior else ORANGE
+        colour = color or (CYCLE[i % len(CYCLE)] if name or is_posterior or before else ORANGE)
         if is_posterior:
-            words = "_" if name else f"{prob * 100:g}% interval"
+            words = "_" if name or before else f"{prob * 100:g}% interval"
             ax.fill_between(asked, low, high, color=colour, alpha=0.25, linewidth=0, label=words)
         ax.plot(
             asked,
@@ -79,15 +93,19 @@ def epsilon_delta(given: Any, ax: Axes | None = None, deltas: ArrayLike | None =
             linestyle=_DASHES[i % len(_DASHES)],
             marker=_MARKS[i % len(_MARKS)] if is_posterior else "^",
             markersize=3,
-            label=name or ("median" if is_posterior else _kind(named[name])),
+            label=label or name or ("median" if is_posterior else _kind(named[name])) + f" {i + 1}" * (i > 0),
+            gid=_CURVE,
         )
     resolved = _mark_resolved(ax, named, asked)
     ax.set_xscale("log")
-    ax.set_xlim(asked[0], asked[-1])
     most = max(_most(line) for line in lines.values())
-    bottom, top = spread_out(ax.yaxis, [_most(line[1]) for line in lines.values()], most)
     beside = "" in named and not resolved
+    shown = ax.get_xlim(), ax.get_ylim()
+    bottom, top = spread_out(ax.yaxis, [_most(line[1]) for line in lines.values()], most)
+    ax.set_xlim(asked[0], asked[-1])
     ax.set_ylim(bottom, (1.25 if beside else 1.0) * top)
+    if before:
+        held(ax, True, *shown)
     title = f"ε at δ, {100 * prob:g}% intervals" if "" not in named else f"ε at δ ({named[''].provenance.method})"
     dressed(ax, "δ", "ε", title)
     (explained if beside else explained_below)(ax)

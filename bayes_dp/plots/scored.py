@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, explained
+from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, held, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,13 @@ _POINTS = 300  # of a curve that are drawn
 _EDGE = 0.002  # the share of the scores beyond each end of the axis; they are drawn at the end
 
 
-def roc(table: GuessTable, ax: Axes | None = None, confidence: float = 0.95) -> Axes:
+def roc(
+    table: GuessTable,
+    ax: Axes | None = None,
+    confidence: float = 0.95,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """The ROC curve with logarithmic axes: the share of the members that are found by that of non-members accused.
 
     The band has the exact intervals of the true positive rate at each threshold by itself, of this confidence, for
@@ -42,10 +48,14 @@ def roc(table: GuessTable, ax: Axes | None = None, confidence: float = 0.95) -> 
     tail = (1 - confidence) / 2
     low, high = clopper_pearson_lower(found, n1, tail), clopper_pearson_upper(found, n1, tail)
     x = np.append(0.5, steps) / n0  # a half in the place of no accusation, which has no logarithm
-    ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0, step="post", label=f"{100 * confidence:g}% each")
-    ax.plot(x, found / n1, color=BLUE, drawstyle="steps-post", label="attack")
-    ax.plot([x[0], 1], [x[0], 1], color="black", linewidth=1.0, linestyle=":", label="guessing")
-    ax.set(xscale="log", yscale="log", xlim=(x[0], 1), ylim=(min(0.5 / n1, x[0]), 1.2))
+    colour, words, more = look_of(ax, "roc", "attack", label, color)
+    share = "_" if more else f"{100 * confidence:g}% each"
+    ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, step="post", label=share)
+    ax.plot(x, found / n1, color=colour, drawstyle="steps-post", label=words, gid="roc")
+    guessing = "_" if more else "guessing"
+    ax.plot([x[0], 1], [x[0], 1], color=GREY, linewidth=1.0, linestyle=":", label=guessing)
+    ax.set(xscale="log", yscale="log")
+    held(ax, more, (x[0], 1), (min(0.5 / n1, x[0]), 1.2))
     dressed(ax, "false positive rate", "true positive rate")
     explained(ax, "lower right")
     return ax

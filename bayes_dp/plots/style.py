@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, show
 from bayes_dp.results.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -22,20 +22,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE",
+    "CURVES",
     "CYCLE",
     "GREEN",
     "GREY",
     "ORANGE",
     "axes_of",
+    "check_look",
     "dressed",
     "explained",
     "explained_below",
     "family_of",
+    "held",
+    "ink",
     "known",
     "label",
     "logarithmic",
+    "look_of",
     "orders_of",
     "panels_of",
+    "paper",
     "posterior_of",
     "shortened",
     "spread_out",
@@ -43,6 +49,8 @@ __all__ = [
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
 CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+
+CURVES = tuple(colour for colour in CYCLE if colour != ORANGE)  # which is that of what stands beside a curve
 
 _FAR = 50.0  # the ratio from which numbers are shown in logarithms
 _DEEPEST = 1e-5  # of the largest number, the left end of such an axis
@@ -106,6 +114,44 @@ def panels_of(axes: Any, shape: tuple[int, int], height: float) -> NDArray[np.ob
     for i, ax in enumerate(panels):
         _check(ax, f"axes[{i}]")
     return panels
+
+
+def check_look(label: Any, color: Any) -> None:
+    """Refuse what is no name for a legend, or no colour."""
+    from matplotlib.colors import is_color_like
+
+    if label is not None and not isinstance(label, str):
+        raise InputError(f"label must be text, not {show(label)}")
+    if color is not None and not is_color_like(color):
+        raise InputError(f"color must be a colour as Matplotlib writes it, not {show(color)}")
+
+
+def look_of(ax: Axes, kind: str, name: str, label: str | None, color: Any) -> tuple[Any, str, bool]:
+    """The colour and the name of one more curve of a kind, whose lines have it as their gid, and whether there is one.
+
+    By default the next colour that is free, and a name with its number.
+    """
+    check_look(label, color)
+    before = sum(line.get_gid() == kind for line in ax.get_lines())
+    colour = CURVES[before % len(CURVES)] if color is None else color
+    return colour, label or (f"{name} {before + 1}" if before else name), bool(before)
+
+
+def held(ax: Axes, more: bool, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Limits of these ends, or, with more than one curve on the axes, of these and those that there are."""
+    for name, (low, high) in (("x", x), ("y", y)):
+        start, end = getattr(ax, f"get_{name}lim")()
+        getattr(ax, f"set_{name}lim")(min(low, start) if more else low, max(high, end) if more else high)
+
+
+def ink(ax: Axes) -> Any:
+    """The colour of the frame: black on white, white on a dark ground."""
+    return ax.spines["left"].get_edgecolor()
+
+
+def paper(ax: Axes) -> Any:
+    """The colour of the ground."""
+    return ax.get_facecolor()
 
 
 def dressed(ax: Axes, x: str, y: str, title: str = "") -> None:

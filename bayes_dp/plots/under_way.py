@@ -25,7 +25,8 @@ def running(
 ) -> NDArray[np.object_]:
     """The running bound of an audit and its claim; below, the log capital against the claim, and log 1/p.
 
-    Two axes, shape (2,), or one, shape (1,), of an audit without a claim. `posteriors` are those of the same runs, by
+    Two axes, shape (2,), or one, shape (1,): the upper one of an audit without a claim, and the lower one of an audit
+    of one trade-off function, which has no bound. `posteriors` are those of the same runs, by
     the number of pairs (runs, models) at which they were made: intervals of ε that hold at one look each, under priors
     and a model of the attacks, beside a bound that holds at all looks together.
 
@@ -39,16 +40,19 @@ def running(
         raise InputError(f"audit must be one that audits.sequential gives, not {type(audit).__name__}")
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     intervals = _intervals(posteriors, prob)
-    panels = panels_of(axes, (1 if audit.claim is None else 2, 1), height=2.4 if audit.claim is None else 3.8)
-    letter = label(audit.bound().parameter)
-    _running(panels[0], audit, intervals, prob, letter)
+    both = audit.claim is not None and audit.lines is None
+    panels = panels_of(axes, (2 if both else 1, 1), height=3.8 if both else 2.4)
     last = panels[-1]
+    if audit.lines is None:
+        letter = label(audit.bound().parameter)
+        _running(panels[0], audit, intervals, prob, letter)
     if audit.claim is not None:
         _evidence(last, audit)
+    if both:
         panels[0].set_xticklabels([])
         dressed(panels[0], "", letter)
         last.set_xlim(panels[0].get_xlim())
-    last.set_xlabel({"betting": "pairs", "mixture": "runs", "one_run": "models"}[audit.method], fontsize="small")
+    last.set_xlabel(audit.unit, fontsize="small")
     return panels
 
 

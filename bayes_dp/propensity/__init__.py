@@ -10,3 +10,7 @@ from bayes_dp.propensity.fitting import fit, known
 from bayes_dp.propensity.result import Propensity
 
 __all__ = ["Falsification", "Propensity", "bootstrap", "falsify", "fit", "known"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -23,6 +23,7 @@ from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.propensity import logistic
 from bayes_dp.propensity.splits import balanced_parts
 from bayes_dp.support.arrays import Bools, Floats, Indices
+from bayes_dp.support.estimators import chances, check_classifier, with_states
 
 __all__ = [
     "EDGE",
@@ -34,7 +35,6 @@ __all__ = [
     "classifier",
     "standardised",
     "task",
-    "with_states",
 ]
 
 Calibration = Literal["platt", "isotonic", "none"]
@@ -118,16 +118,6 @@ def standardised(features: Floats) -> Floats:
     return np.column_stack([x, np.ones(len(x))])
 
 
-def with_states(estimator: Any, state: int) -> Any:
-    """A clone of a scikit-learn estimator, with the random states that the caller left open set."""
-    from sklearn.base import clone
-
-    model = clone(estimator)
-    keys = [key for key in model.get_params() if key == "random_state" or key.endswith("__random_state")]
-    model.set_params(**{key: state for key in sorted(keys) if model.get_params()[key] is None})
-    return model
-
-
 def keeps_a_fit(estimator: Any) -> bool:
     """Whether a part of it stays as it was fitted before, also in a clone, as a `FrozenEstimator` does."""
     from sklearn.base import clone
@@ -192,7 +182,7 @@ class Classifier:
                 warnings.simplefilter("always")
                 try:
                     model.fit(task.x[rows], task.member[rows].astype(np.int64))
-                    values[judged] = _chances(model, task.x[judged], self.name)
+                    values[judged] = chances(model, task.x[judged], self.name)
                 except InputError:
                     raise
                 except Exception as error:  # a classifier may raise anything
@@ -224,18 +214,8 @@ def classifier(estimator: Any, calibration: Calibration) -> Logistic | Classifie
         from sklearn.preprocessing import StandardScaler
 
         return Classifier(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)), calibration)
-    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params", "set_params")):
-        raise InputError(f"estimator must be a scikit-learn classifier, not {show(estimator)}")
-    if not hasattr(estimator, "predict_proba"):
-        raise InputError(f"estimator must have predict_proba, which {type(estimator).__name__} has not")
+    check_classifier("estimator", estimator)
     return Classifier(estimator, calibration)
-
-
-def _chances(model: Any, x: Floats, name: str) -> Floats:
-    chances = np.asarray(model.predict_proba(x), dtype=np.float64)
-    if chances.shape != (len(x), 2) or not ((chances >= 0) & (chances <= 1)).all():
-        raise InputError(f"predict_proba of {name} must give two probabilities for each example")
-    return chances[:, 1]
 
 
 def _complaint(caught: warnings.WarningMessage) -> str:

@@ -27,7 +27,7 @@ Schwarz that is at most
     sqrt(d n/N · Σ q_i(1 − q_i)),  the last sum over the guesses.
 
 So many are excused for every classifier: it is rejected where it errs by more than a logistic regression of the right
-form would. How often that one is rejected is in docs/propensity.md, by simulation.
+form would. How often that one is rejected is in docs/methods/propensity.md, by simulation.
 """
 
 from __future__ import annotations

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from bayes_dp.propensity.cross_fitting import Classifier, Logistic, keeps_a_fit, standardised, with_states
+from bayes_dp.propensity.cross_fitting import Classifier, Logistic, keeps_a_fit, standardised
 from bayes_dp.propensity.result import Origin
 from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.support.estimators import with_states
 
 __all__ = ["Linear", "linear"]
 

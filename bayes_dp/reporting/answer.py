@@ -12,14 +12,16 @@ from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.reporting.generated import game_in_short, of_game
 from bayes_dp.reporting.scored import about_scores, scores_in_short
 from bayes_dp.reporting.shift import shift_in_short, under_shift
-from bayes_dp.tradeoff import ApproxDP, approx_dp, bayes_risk
+from bayes_dp.results.meaning import FPRS, attained
+from bayes_dp.tradeoff import ApproxDP, approx_dp
 
-__all__ = ["answer"]
+__all__ = ["GUESSED", "answer"]
 
 _MOST = 60  # bases that are listed
-_ACCUSED = (0.001, 0.01, 0.1)  # false positive rates for which a value of ε is put into words
+GUESSED = 0.1  # the chance to guess an example without the training, for reconstruction
 _DESIGNS = {
     "repeated": "They are stated to be of repeated runs: each attack was on a model of its own, and the runs of a base"
     " are independent of each other.",
@@ -33,6 +35,9 @@ def answer(found: Findings, figures: Mapping[str, Figure], source: str | None) -
     """In the order in which they are read."""
     yield Section("short", "In short", tuple(_in_short(found)))
     yield Section("question", "The question", tuple(_question(found)))
+    if found.game is not None:
+        heading = "Generated non-members" if found.game.kind == "estimate" else "Real non-members"
+        yield Section("game", heading, tuple(of_game(found.game, figures)))
     if found.judged is not None:
         yield Section("scores", "The scores", tuple(about_scores(found, found.judged, figures)))
     yield Section("data", "The data", tuple(_data(found, figures, source)))
@@ -53,6 +58,8 @@ def _in_short(found: Findings) -> Iterator[Piece]:
     )
     if found.claim is not None and (tested := found.comparison.claim) is not None:
         yield Paragraph(shown(f"{tested.answer} {found.claim.answer}"), "lead")
+    if found.game is not None:
+        yield from game_in_short(found.game)
     if found.shifted is not None:
         yield from shift_in_short(found, found.shifted)
         alike = "" if found.alike else ", which take members and non-members for alike"
@@ -276,15 +283,20 @@ def _meaning(found: Findings, ends: dict[str, float]) -> ReportTable:
         ends = ends | {"the claim": claimed}
     rows = []
     for what, value in ends.items():
-        f = ApproxDP(value, found.delta)
-        shares = (*(1 - float(f(rate)) for rate in _ACCUSED), f.advantage(), float(bayes_risk(f)))
-        rows.append((f"{what}, {value:.3g}", *map(_percent, shares)))
+        rows.append((f"{what}, {value:.3g}", *attained(ApproxDP(value, found.delta), GUESSED).cells))
     return ReportTable(
         "meaning",
         f"What such values of ε mean, at δ = {found.delta:g}: the largest share of the members that any attack can"
         " find, by the share of the non-members that it may falsely accuse; the advantage, by how much the first may"
-        " exceed the second; and the smallest share of wrong decisions on as many members as non-members.",
-        ("value of ε", *(f"{100 * rate:g}% accused" for rate in _ACCUSED), "advantage", "wrong decisions"),
+        " exceed the second; the smallest share of wrong decisions on as many members as non-members; and the largest"
+        f" chance to reconstruct an example that is guessed with a chance of {100 * GUESSED:g}% without the training.",
+        (
+            "value of ε",
+            *(f"{100 * rate:g}% accused" for rate in FPRS),
+            "advantage",
+            "wrong decisions",
+            "reconstruction",
+        ),
         tuple(rows),
     )
 

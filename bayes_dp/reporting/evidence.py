@@ -9,6 +9,7 @@ from bayes_dp.comparison.table import ComparisonRow
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Code, Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
+from bayes_dp.reporting.regulator import for_regulators
 
 __all__ = ["evidence"]
 
@@ -34,6 +35,7 @@ def evidence(found: Findings, figures: Mapping[str, Figure], repeated: Mapping[s
     yield Section("computation", "Was it computed well?", tuple(_computation(found, figures)))
     yield Section("assumptions", "What the answer rests on", tuple(_assumptions(found)))
     yield Section("conclusions", "What may be concluded, and what not", tuple(_conclusions(found)))
+    yield Section("regulator", "What a supervisory authority asks", tuple(for_regulators(found)))
     yield Section("words", "What the words mean", (Items(_WORDS),))
     yield Section("repeat", "How to repeat it", tuple(_repeat(found, repeated)))
 

@@ -11,6 +11,7 @@ from bayes_dp.audits.judged import Judged
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError
 from bayes_dp.comparison.table import ComparisonRow
+from bayes_dp.games.played import Played
 from bayes_dp.reporting.document import Figure
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.reporting.svg import svg_of, unstyled
@@ -57,6 +58,8 @@ def _figures(found: Findings) -> Iterator[Figure]:
     )
     if found.judged is not None:
         yield from _of_scores(found.judged, prob)
+    if isinstance(game := found.given, Played):
+        yield _of_game(game)
     rows = [row for row in found.comparison.rows if row.kind != "refused"]
     if rows:
         yield _figure(
@@ -108,6 +111,18 @@ def _of_scores(judged: Judged, prob: float) -> Iterator[Figure]:
         f"Histograms of the scores of {curve.positives} members and of {curve.negatives} non-members.",
         lambda ax: plots.scores(table, ax),
         2.8,
+    )
+
+
+def _of_game(game: Played) -> Figure:
+    baseline = ", and of the baseline that does not" if game.generated else ""
+    return _figure(
+        "precision",
+        "How many of those that are taken for members are, against how many of the members are found; each band is a"
+        " 95% interval by itself.",
+        f"Precision against recall of the attack that sees the model{baseline}.",
+        lambda ax: plots.precision(game, ax),
+        4.2,
     )
 
 

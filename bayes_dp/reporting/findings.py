@@ -8,19 +8,23 @@ from typing import Any
 
 from bayes_dp.attacks.scores import NumberOfGuesses
 from bayes_dp.audits.judged import Judged
+from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.bayes.checks.model_check import ModelCheck, check
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.checks import InputError, interval_probability, one_number, seed_of
 from bayes_dp.claims.claim import Claim, check_claim
 from bayes_dp.claims.result import ClaimTest
-from bayes_dp.comparison.compare import MethodInputs, check_scores, counts_and_guesses, shifted_of, tabulate
+from bayes_dp.comparison.compare import MethodInputs, check_scores, counts_and_guesses, of_game, shifted_of, tabulate
+from bayes_dp.comparison.control import Control, as_control, check_limit
 from bayes_dp.comparison.table import Comparison, ComparisonRow
-from bayes_dp.comparison.verdict import Control, Verdict, check_limit, judge
+from bayes_dp.comparison.verdict import Verdict, judge
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.games.played import Played
 from bayes_dp.reporting.sensitivity import Variation, variations
+from bayes_dp.results.bound import Estimate, LowerBound
 from bayes_dp.results.posterior import Posterior
 
 __all__ = ["Findings", "find"]
@@ -51,7 +55,8 @@ class Findings:
     shifted: ShiftedPosterior | None = None  # of guesses by these scores, where it applies
     judged: Judged | None = None  # the guesses that were judged, where scores were given in the place of counts
     choice: NumberOfGuesses | int | None = None  # of their number, as it was given
-    given: ErrorCounts | GuessTable | Guesses | None = None  # in the place of counts
+    given: ErrorCounts | GuessTable | Guesses | Played | None = None  # in the place of counts
+    game: Estimate | LowerBound | None = None  # what a game of PANORAMIA says, where one was given
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -83,6 +88,7 @@ class Findings:
             "posterior": self.posterior.to_dict(self.prob),
             "shifted": None if self.shifted is None else self.shifted.to_dict(self.prob),
             "comparison": self.comparison.to_dict(),
+            **({} if self.game is None else {"panoramia": self.game.to_dict()}),
             "model_check": None if self.check is None else self.check.to_dict(),
             "gate": None if self.verdict is None else self.verdict.to_dict(),
             "claim": None if self.claim is None else self.claim.to_dict(),
@@ -91,7 +97,7 @@ class Findings:
 
 
 def find(
-    given: ErrorCounts | GuessTable | Guesses,
+    given: ErrorCounts | GuessTable | Guesses | Played,
     delta: float,
     prob: float,
     seed: int,
@@ -104,10 +110,12 @@ def find(
 ) -> Findings:
     """Compute all of it. `options` are those of `estimate`; the seed goes to a sampler and to the check."""
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
-    counts, judged = counts_and_guesses(given, delta, choice, scores)
+    evidence, game = of_game(given)
+    counts, judged = counts_and_guesses(evidence, delta, choice, scores)
     if judged is not None:
         scores = judged.table
-    check_limit(limit, control, counts)
+    check_limit(limit, control)
+    positive = as_control(control, counts, judged, delta, choice)
     check_claim(claim)
     if scores is not None and counts.design != "one_run":
         raise InputError(f'scores are of guesses on one model, and counts are of the design "{counts.design}"')
@@ -125,12 +133,14 @@ def find(
     plain = post.question.likelihood.closed_form and options["strength"] in ("free", "tight")
     others = {} if plain and not options.get("groups") else {"posterior, as above": post}
     guesses = None if judged is None else judged.guesses
-    inputs = MethodInputs(delta, (1 + prob) / 2, scores=scores, guesses=guesses, estimate=estimates, **priors)
+    inputs = MethodInputs(
+        delta, (1 + prob) / 2, scores=scores, guesses=guesses, estimate=estimates, game=game, **priors
+    )
     comparison = tabulate(counts, inputs, posteriors=others, claim=claim)
     verdict = None
     if limit is not None:
         bounds = comparison.bounds()
-        verdict = judge(post, counts, limit, prob, bounds=bounds, control=control, checked=checked, seed=seed)
+        verdict = judge(post, counts, limit, prob, bounds=bounds, control=positive, checked=checked, seed=seed)
     return Findings(
         counts=counts,
         posterior=post,
@@ -151,4 +161,5 @@ def find(
         judged=judged,
         choice=choice,
         given=given,
+        game=None if game is None else panoramia(game, delta=delta, confidence=(1 + prob) / 2),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import singledispatch
 from html import escape
 from importlib import resources
@@ -13,6 +14,7 @@ __all__ = ["page", "style"]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
+_NUMBER = re.compile(r"(?:(?:at least|about|p =|>=) )?-?[\d.]+(?:e[-+]?\d+)?%?(?: to (?:[\d.]+(?:e[-+]?\d+)?%?|inf))?")
 _SHORT = 15  # rows of a table that is kept on one page of paper
 
 
@@ -87,8 +89,7 @@ def _(piece: Items) -> str:
 def _(piece: ReportTable) -> str:
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in piece.headings)
     rows = "\n".join(
-        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in rest) + "</tr>"
-        for first, *rest in piece.rows
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(map(_cell, rest)) + "</tr>" for first, *rest in piece.rows
     )
     kind = "wide short" if len(piece.rows) <= _SHORT else "wide"
     # What can be scrolled must be reachable by the keyboard.
@@ -97,6 +98,12 @@ def _(piece: ReportTable) -> str:
         f'<caption id="{piece.name}-caption">{escape(piece.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
     )
+
+
+def _cell(text: str) -> str:
+    """A cell; a number, a share and an interval stay on one line."""
+    kind = ' class="number"' if _NUMBER.fullmatch(text) else ""
+    return f"<td{kind}>{escape(text)}</td>"
 
 
 @_written.register

@@ -8,9 +8,9 @@ import re
 from functools import singledispatch
 
 from bayes_dp import __version__
-from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, ReportTable
+from bayes_dp.reporting.document import Code, Document, Figure, Items, Paragraph, ReportTable, Section
 
-__all__ = ["markdown"]
+__all__ = ["markdown", "markdown_section"]
 
 # What has a meaning in Markdown wherever it is, and what has one at the beginning of a line.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]|~#$!]")
@@ -22,10 +22,13 @@ _ENTITY = re.compile("|".join(map(re.escape, _ENTITIES)))
 def markdown(document: Document) -> str:
     """The whole text."""
     parts = [f"# {_text(document.title)}"]
-    for section in document.sections:
-        parts.append(f"## {_text(section.heading)}")
-        parts += [_written(piece) for piece in section.pieces]
+    parts += map(markdown_section, document.sections)
     return "\n\n".join([*parts, f"Made with bayes-dp {__version__}."]) + "\n"
+
+
+def markdown_section(section: Section) -> str:
+    """One section."""
+    return "\n\n".join([f"## {_text(section.heading)}", *map(_written, section.pieces)])
 
 
 def _text(text: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from bayes_dp.attacks.scores import Fixed, Split
 from bayes_dp.bayes.priors import describe
-from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.games.played import Played
 from bayes_dp.reporting.document import Code, shown
 from bayes_dp.reporting.findings import Findings
 from bayes_dp.tradeoff import ApproxDP
@@ -35,7 +35,9 @@ def repetition(found: Findings, title: str | None, source: str | None) -> dict[s
     options = {k: _text(k, v) for k, v in found.options.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
     common = {"prob": found.prob, **options, "seed": found.seed, "title": title}
     codes = {"python": Code("python", "The same in Python:", _python(found, common, source))}
-    files = isinstance(found.control, ErrorCounts) or (found.scores is not None and found.judged is None)
+    files = (found.control is not None and found.control is not False) or (
+        found.scores is not None and found.judged is None
+    )
     told = _claim_words(found) is not None and _choice_words(found) is not None
     named = isinstance(found.options["likelihood"], str) and not files and told
     if source is not None and named and options.keys() <= _DEFAULTS.keys():
@@ -97,6 +99,9 @@ def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> 
     if isinstance(found.given, Guesses):
         what = "guesses"
         read = f"guesses = ...  # the bdp.Guesses whose digest() is {found.given.digest()!r}"
+    elif isinstance(found.given, Played):
+        what = "played"
+        read = f"played = ...  # the bdp.games.Played whose digest() is {found.given.digest()!r}"
     elif found.judged is not None:
         what = "scores"
         read = f"scores = ...  # the bdp.GuessTable of {len(found.judged.table)} examples"
@@ -114,9 +119,10 @@ def _python(found: Findings, options: Mapping[str, Any], source: str | None) -> 
     if found.stated is not None:
         given += ", claim=claim"
         more = [f"claim = {found.stated.expression}"]
-    if isinstance(found.control, ErrorCounts):
+    if found.control is not None and found.control is not False:
         given += ", control=control"
-        more += [f"control = ...  # the bdp.ErrorCounts whose digest() is {found.control.digest()!r}"]
+        kind = type(found.control).__name__
+        more += [f"control = ...  # the bdp.{kind} whose digest() is {found.control.digest()!r}"]
     if found.judged is not None and found.choice is not None:
         prefix = "" if isinstance(found.choice, int) else "bdp.attacks."
         given += f", choice={prefix}{found.choice!r}"

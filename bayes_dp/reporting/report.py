@@ -16,19 +16,21 @@ from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.claims.claim import Claim
-from bayes_dp.comparison.verdict import Control
+from bayes_dp.comparison.control import Control
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import write_text_atomically
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.json_text import finite, json_of
+from bayes_dp.games.played import Played
 from bayes_dp.reporting.answer import answer
 from bayes_dp.reporting.document import Document, Items, Paragraph, shown
 from bayes_dp.reporting.evidence import evidence
 from bayes_dp.reporting.figures import figures
 from bayes_dp.reporting.findings import Findings, find
 from bayes_dp.reporting.html import page
-from bayes_dp.reporting.markdown import markdown
+from bayes_dp.reporting.markdown import markdown, markdown_section
+from bayes_dp.reporting.model_card import model_card
 from bayes_dp.reporting.repetition import repetition
 from bayes_dp.reporting.scored import scores_to_dict
 from bayes_dp.results.base import Result
@@ -86,6 +88,11 @@ class Report(Result):
         """The same in Markdown, with the figures told in words."""
         return markdown(self.document)
 
+    @cached_property
+    def model_card(self) -> str:
+        """One section of a model card, in Markdown: what was attacked and found, its limits, what it rests on."""
+        return markdown_section(model_card(self.findings))
+
     def to_dict(self) -> dict[str, Any]:
         """The numbers in full precision and the sentences about them, fit for JSON (what is not finite is None)."""
         said = [piece.text if isinstance(piece, Paragraph) else list(piece.entries) for piece in self._in_short]
@@ -129,7 +136,7 @@ class Report(Result):
 
 
 def report(
-    counts: ErrorCounts | GuessTable | Guesses,
+    counts: ErrorCounts | GuessTable | Guesses | Played,
     delta: float,
     *,
     prob: float = 0.9,

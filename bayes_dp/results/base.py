@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Self
 
 from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.json_text import json_of, read_json
-from bayes_dp.support.text import Lines, Part
+from bayes_dp.support.completion import PublicNames
+from bayes_dp.support.text import Lines, Part, in_brief
 
 __all__ = ["Result", "Saved"]
 
 
-class Result(ABC):
+class Result(PublicNames, ABC):
     """Something that was found, with what it rests on."""
 
     format: ClassVar[str]  # of its JSON, see `data/formats.py`
@@ -30,6 +31,10 @@ class Result(ABC):
     def summary(self) -> Lines:
         """What was found and what it rests on, some lines of text; a notebook shows them as tables and lists."""
         return Lines.of(self._parts())
+
+    def brief(self) -> Lines:
+        """The summary with what it rests on counted and not listed."""
+        return Lines.of(in_brief(self._parts()))
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Save `to_dict` as a JSON file, atomically."""

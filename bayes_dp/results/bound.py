@@ -6,10 +6,13 @@ A file holds all of them but the data, so that one that was read back cannot be 
 from __future__ import annotations
 
 import math
+import operator
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
 
 from bayes_dp.checks import InputError
 from bayes_dp.data.formats import without_format
@@ -27,8 +30,10 @@ from bayes_dp.data.json_text import (
     one_of,
 )
 from bayes_dp.results.base import Saved
+from bayes_dp.results.meaning import Meaning, meaning_of
 from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.text import Part, Rows, Sentences, digits
+from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction
 
 __all__ = ["CredibleInterval", "Estimate", "LowerBound", "joined"]
 
@@ -37,7 +42,12 @@ Kind = Literal["lower_bound", "posterior", "estimate"]
 
 @dataclass(frozen=True, repr=False)
 class _Finding(Saved):
-    """A number about a privacy parameter, with what it rests on."""
+    """A number about a privacy parameter, with what it rests on.
+
+    `float` and a format give the number. `bound > 1` asks whether the statement shows that the parameter is above 1,
+    and `bound < 8` that it is below 8, which a lower bound never does. There is no other arithmetic: a sum of bounds is
+    not a bound with this confidence.
+    """
 
     format = "bayes-dp/bound/1"
 
@@ -67,6 +77,26 @@ class _Finding(Saved):
         if self.at is None:
             raise InputError(f"the method {self.provenance.method} gives no bound on epsilon at another delta")
         return self.at(delta)
+
+    def meaning(self, *, baseline: float = 0.1) -> Meaning:
+        """What the value, and a finite upper end, let the best attack do; an example is guessed with chance
+        `baseline` without the training.
+
+        >>> found = bdp.audits.one_run(bdp.Guesses(1000, 200, 150), delta=1e-5)
+        >>> round(found.meaning().rows["epsilon at least 0.82"].advantage, 3)
+        0.388
+        """
+        ends = {"at least": self.value} | ({"at most": self.upper} if math.isfinite(self.upper) else {})
+        rows = {f"{self.parameter} {what} {digits(value)}": self._trade_off(value) for what, value in ends.items()}
+        return meaning_of(rows, baseline)
+
+    def _trade_off(self, value: float) -> TradeOffFunction:
+        if self.parameter in ("mu", "laplace"):
+            return (Gaussian if self.parameter == "mu" else Laplace)(value)
+        delta = self.provenance.known.get("delta")
+        if self.parameter != "epsilon" or delta is None:
+            raise InputError(f"what a value of {self.parameter} means is not known without its trade-off function")
+        return ApproxDP(value, delta)
 
     @abstractmethod
     def statement(self) -> str:
@@ -99,8 +129,36 @@ class _Finding(Saved):
             "provenance": self.provenance.to_dict(),
         }
 
+    # -- as a number --------------------------------------------------------------------------------------------
+
     def __float__(self) -> float:
         return self.value
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
+    def _shows(self, other: Any, holds: Callable[[float, float], bool], end: float) -> bool:
+        """Whether the statement, if it is one, shows that the parameter compares so with a number."""
+        if isinstance(other, bool) or not isinstance(other, int | float | np.integer | np.floating):
+            return NotImplemented
+        if self.invalid or self.kind == "estimate":
+            what = f"is not valid ({self.invalid})" if self.invalid else "is an estimate and no bound"
+            raise InputError(
+                f"what {what} shows nothing of {self.parameter}; compare float(...) of it, the mere number"
+            )
+        return holds(end, float(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return self._shows(other, operator.gt, self.value)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._shows(other, operator.ge, self.value)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._shows(other, operator.lt, self.upper)
+
+    def __le__(self, other: Any) -> bool:
+        return self._shows(other, operator.le, self.upper)
 
     @classmethod
     def _read(cls, name: str, content: Any) -> Self:
@@ -128,6 +186,8 @@ class LowerBound(_Finding):
     'epsilon >= 0.82 at delta = 1e-05 with confidence 95% (one_run)'
     >>> round(bound.value, 3), bound.upper, bound.valid
     (0.82, inf, True)
+    >>> f"{bound:.1f}", bound > 0.5, bound < 8  # a lower bound does not show that epsilon is below anything
+    ('0.8', True, False)
     """
 
     kind = "lower_bound"

@@ -23,8 +23,9 @@ __all__ = ["PARETO_K", "ess", "of_bases", "psis", "rhat", "to_arviz"]
 
 PARETO_K = 0.7  # of smoothed weights, above which they are not to be trusted
 
-_COUNTS = ("false_positives", "negatives", "false_negatives", "positives")
-_BY_BASE = ("alpha", "beta", *_COUNTS)
+_ERRORS = ("false_positives", "false_negatives")
+_CHALLENGES = ("negatives", "positives")
+_BY_BASE = ("alpha", "beta", "counts", *_ERRORS, *_CHALLENGES)
 _FEWEST = 4  # draws of a chain for which ArviZ has diagnostics
 
 
@@ -34,17 +35,21 @@ def to_arviz(
     counts: ErrorCounts,
     provenance: Provenance,
     attrs: Mapping[str, Any] | None = None,
+    others: Mapping[str, Mapping[str, ArrayLike]] | None = None,
 ) -> Any:
     """Draws, each of shape (chains, draws, ...), as an InferenceData (ArviZ 0.x) or a DataTree (ArviZ 1.x).
 
-    The counts become the group `observed_data`; their labels (or 0, 1, ...) are the coordinate `base` of the counts and
-    of the error rates `alpha` and `beta`, of shape (chains, draws, n). The provenance and `attrs` are the attributes of
-    the whole, those that are neither text nor numbers as JSON, so that the result can be saved as netCDF.
+    The counts of errors become the group `observed_data`, those of challenges `constant_data`, and `others` are groups
+    by name, in which the counts have the same names. The labels (or 0, 1, ...) are the coordinate `base` of the counts
+    and of the error rates `alpha` and `beta`, of shape (chains, draws, n). The provenance and `attrs` are the
+    attributes of the whole, those that are neither text nor numbers as JSON, so that it can be saved as netCDF.
     """
     groups = {
         "posterior": posterior,
         "sample_stats": sample_stats,
-        "observed_data": {name: getattr(counts, name) for name in _COUNTS},
+        "observed_data": {name: getattr(counts, name) for name in _ERRORS},
+        "constant_data": {name: getattr(counts, name) for name in _CHALLENGES},
+        **(others or {}),
     }
     bases = list(counts.base) if counts.base is not None else list(range(len(counts)))
     return of_bases(groups, bases, _BY_BASE, provenance, attrs)
@@ -67,7 +72,11 @@ def of_bases(
     everything |= everything.pop("known")
     flat = {name: v if type(v) in (str, int, float) else json.dumps(v) for name, v in everything.items()}
     if az.__version__.startswith("0."):
-        return az.from_dict(**groups, **places, attrs=flat)
+        of_prior = groups.pop("log_prior", None)  # which its reader does not know, and its functions do
+        found = az.from_dict(**groups, **places, attrs=flat)
+        if of_prior is not None:
+            found.add_groups({"log_prior": az.from_dict(posterior=of_prior).posterior})
+        return found
     return az.from_dict(groups, **places, attrs={"/": flat})
 
 

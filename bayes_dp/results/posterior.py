@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,15 @@ from numpy.typing import ArrayLike
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.data.files import write_text_atomically
+from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.json_text import A_LINE, AN_OBJECT, Wanted, checked_object, finite, is_finite, is_line, json_of
 from bayes_dp.results.base import Result
+from bayes_dp.results.drawn import Drawn
+from bayes_dp.results.meaning import Meaning, meaning_of
 from bayes_dp.support.arrays import Floats
-from bayes_dp.support.text import Lines, Part, Rows, Sentences, digits
+from bayes_dp.support.once import once
+from bayes_dp.support.text import Lines, Part, Rows, Sentences, digits, in_brief
+from bayes_dp.tradeoff import ApproxDP, TradeOffFunction
 
 if TYPE_CHECKING:
     from bayes_dp.bayes.question import Question
@@ -113,6 +118,8 @@ class Posterior(Result):
     <Posterior of epsilon given delta=0.001: 90% interval 1.842 to 5.586; if Gaussian, 7.601 to 31.29>
     >>> round(post.median, 2), round(post.prob_above(2.0), 3)
     (2.71, 0.889)
+    >>> (post.epsilon - 1).name, round((post.epsilon - 1 > 1).mean, 1)  # by joint draws
+    ('epsilon - 1', 0.9)
     >>> print(post.summary())
     Posterior given delta = 0.001 (exact)
     parameter              mean      sd  median  90% interval       90% HDI
@@ -132,6 +139,10 @@ class Posterior(Result):
     caution: str = ""  # why the counts do not meet them, a sentence; empty where they do
     diagnostics: Mapping[str, Any]
     warnings: tuple[str, ...]
+    epsilon: (
+        Drawn  # a parameter as a value with arithmetic; `strength`, `delta` and others likewise, where they are unknown
+    )
+    strength: Drawn
     unchecked: str = ""  # why `bayes_dp.check` cannot be made from it, a sentence; empty where it can
 
     # -- what a method provides ---------------------------------------------------------------------------------
@@ -145,12 +156,37 @@ class Posterior(Result):
         """Draws of the latent error rates α and β of every base; two arrays of shape (size, n)."""
 
     @abstractmethod
-    def to_arviz(self) -> Any:
-        """The draws as an ArviZ object: InferenceData with ArviZ 0.x, DataTree with ArviZ 1.x."""
-
-    @abstractmethod
     def _answer(self, question: Question) -> Self:
         """The answer of the same method, with the same settings, to another question on the same counts."""
+
+    @property
+    def _has_rates(self) -> bool:
+        return True
+
+    def _joint_density(self, value: Floats, strength: Floats) -> Floats | None:
+        """The density of the unknown parameter (r,) and the strength (c,), (r, c), up to a constant; None by draws."""
+        return None
+
+    def _chains_of(self, size: int = 4000, seed: int = 0) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """At most `size` draws of all chains, and what the sampler tells of each: arrays (chains, draws, ...).
+
+        Beside the parameters there are the rates `alpha` and `beta`, where the posterior has any. Draws without chains
+        are one chain.
+        """
+        found = {name: values[None] for name, values in self.draws(size, seed).items()}
+        if self._has_rates:
+            alpha, beta = self.rates(size, seed)
+            found |= {"alpha": alpha[None], "beta": beta[None]}
+        return found, {}
+
+    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
+        """At most `size` draws as an ArviZ object: InferenceData with ArviZ 0.x, DataTree with ArviZ 1.x.
+
+        Its groups are those of `bayes/inference_data.py`: what `az.loo`, `az.plot_ppc` and others ask for. Draws of a
+        sampler are thinned evenly; draws by quadrature are one chain, and independent.
+        """
+        size, seed = check_draws(size, seed)
+        return _above("inference_data").inference_data(self, size, seed)
 
     def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
         """The marginal posterior density of a parameter."""
@@ -159,6 +195,25 @@ class Posterior(Result):
     def delta_at(self, epsilon: float, prior: Any = None) -> Self:
         """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
         raise InputError(f"{self._method} has no delta_at; the posterior of method='exact' has it")
+
+    # -- parameters as values -----------------------------------------------------------------------------------
+
+    if not TYPE_CHECKING:  # which would take any name for a parameter
+
+        def __getattr__(self, name: str) -> Drawn:
+            """A parameter by its name, at 4000 joint draws: `post.epsilon - 1`."""
+            marginals = vars(self).get("marginals", {})
+            if name not in marginals:
+                has = f"; its parameters are {', '.join(marginals)}" if marginals else ""
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{has}")
+            return Drawn(self._joint_draws()[name], name, self)
+
+    @once
+    def _joint_draws(self) -> dict[str, Floats]:
+        return self.draws()
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.marginals})
 
     # -- questions ----------------------------------------------------------------------------------------------
 
@@ -240,6 +295,30 @@ class Posterior(Result):
         """P(parameter > value | data)."""
         return float(1.0 - self._marginal(parameter).cdf(one_number("value", value)))
 
+    def meaning(self, prob: float = 0.9, *, baseline: float = 0.1) -> Meaning:
+        """What the ends of the interval and the median let the best attack do; an example is guessed with chance
+        `baseline` without the training.
+
+        >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3)
+        >>> [round(row.tpr[1], 3) for row in post.meaning().rows.values()]  # found, where 1% are falsely accused
+        [0.064, 0.151, 0.996]
+        """
+        prob = _probability(prob)
+        places = {"lower end": (1 - prob) / 2, "median": 0.5, "upper end": (1 + prob) / 2}
+        functions = {}
+        for what, place in places.items():
+            name, value, f = self._trade_off(place)
+            functions[f"{what}, {name} = {digits(value)}"] = f
+        return meaning_of(functions, baseline)
+
+    def _trade_off(self, probability: float) -> tuple[str, float, TradeOffFunction]:
+        """A quantile: of which parameter, its value, and the trade-off function that has it."""
+        value, pair = float(self.quantile(probability)), {**self.provenance.known}
+        pair[self.parameter] = value
+        if pair.keys() != {"epsilon", "delta"}:
+            raise InputError(f"what a value of {self.parameter} means is not known without its trade-off function")
+        return self.parameter, value, ApproxDP(**pair)
+
     @property
     def unreliable(self) -> tuple[str, ...]:
         """The warnings that say that the numbers may not be those of the posterior."""
@@ -281,8 +360,8 @@ class Posterior(Result):
         """The rows that are printed: those of `table`, and what has to be seen beside them."""
         return self.table(prob)
 
-    def _parts(self, prob: float = 0.9) -> Iterator[Part]:
-        prob = _probability(prob)
+    def _rows(self, prob: float) -> Rows:
+        """The table of the summary; of draws also R̂ and the lesser effective sample size, of bulk and tails."""
         known = ", ".join(f"{name} = {value:g}" for name, value in self.provenance.known.items())
         given = f" given {known}" if known else ""
         share = f"{100 * prob:g}%"
@@ -290,9 +369,22 @@ class Posterior(Result):
         for row in self.shown(prob):
             numbers = (digits(row[name]) for name in ("mean", "sd", "median"))
             ends = (("low", "high"), ("hdi_low", "hdi_high"))
-            cells.append((row["parameter"], *numbers, *(f"{digits(row[a])} to {digits(row[b])}" for a, b in ends)))
-        headings = ("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI")
-        yield Rows(cells, headings, f"Posterior{given} ({self.provenance.method})", "lrrrll")
+            chains = self._convergence(row["parameter"]) if self.samples else ()
+            ranges = (f"{digits(row[a])} to {digits(row[b])}" for a, b in ends)
+            cells.append((row["parameter"], *numbers, *ranges, *chains))
+        of_draws = ("R-hat", "ESS") if self.samples else ()
+        headings = ("parameter", "mean", "sd", "median", f"{share} interval", f"{share} HDI", *of_draws)
+        return Rows(cells, headings, f"Posterior{given} ({self.provenance.method})", "lrrrll" + "r" * len(of_draws))
+
+    def _convergence(self, parameter: str) -> tuple[str, str]:
+        rhat, bulk, tail = (self.diagnostics.get(name, {}).get(parameter) for name in ("rhat", "ess_bulk", "ess_tail"))
+        if rhat is None or bulk is None or tail is None:
+            return "", ""
+        return f"{rhat:.3f}", f"{min(bulk, tail):.0f}"
+
+    def _parts(self, prob: float = 0.9) -> Iterator[Part]:
+        prob = _probability(prob)
+        yield self._rows(prob)
         yield Sentences("Assumptions", self.assumptions)
         yield Sentences("Caution", (self.high_end(prob),), "each")
         yield Sentences("Warning", self.warnings, "each")
@@ -300,6 +392,10 @@ class Posterior(Result):
     def summary(self, prob: float = 0.9) -> Lines:
         """The posterior in a few lines of text, with its assumptions."""
         return Lines.of(self._parts(prob))
+
+    def brief(self, prob: float = 0.9) -> Lines:
+        """The summary with its assumptions counted and not listed."""
+        return Lines.of(in_brief(self._parts(prob)))
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""
@@ -316,7 +412,26 @@ class Posterior(Result):
             "cautions": [self.high_end(prob)],
             "warnings": list(self.warnings),
             "provenance": self.provenance.to_dict(),
+            "asked": self._saved_question(),
         }
+
+    def _saved_question(self) -> dict[str, Any] | None:
+        """What it takes to ask again and get the same; None for a posterior by draws."""
+        return None
+
+    @staticmethod
+    def from_json(source: Source) -> Posterior:
+        """The posterior of a file that `to_json` or `bayes-dp estimate --json` wrote, by asking its question again.
+
+        So for posteriors by quadrature, (ε, δ) and the families. Of one by draws a file holds the intervals only; it is
+        refused, as is a file whose intervals are not those of its counts and priors.
+        """
+        return _above("saved").read_file(source)
+
+    @staticmethod
+    def from_dict(content: dict[str, Any]) -> Posterior:
+        """The inverse of `to_dict`, likewise."""
+        return _above("saved").read_dict(content)
 
     def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:
         """Save `to_dict` as a JSON file, atomically."""
@@ -337,6 +452,11 @@ class Posterior(Result):
     def _in_short(self, low: str, high: str) -> str:
         """How `repr` goes on, with the ends of the 90% interval."""
         return f": 90% interval {low} to {high}"
+
+
+def _above(name: str) -> Any:
+    """A module that knows all methods, and so stands above this one; it is imported when it is first asked for."""
+    return importlib.import_module(f"bayes_dp.bayes.{name}")
 
 
 def _probability(prob: Any) -> float:

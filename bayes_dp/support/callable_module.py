@@ -23,6 +23,9 @@ def call_module_as(function: Callable[..., Any]) -> None:
         __call__ = staticmethod(function)
         __wrapped__ = staticmethod(function)  # whose signature `inspect` shows
 
+        def __dir__(self) -> list[str]:
+            return list(self.__all__)
+
         def __reduce__(self) -> tuple[Any, ...]:  # as other modules cannot be pickled
             return importlib.import_module, (self.__name__,)
 

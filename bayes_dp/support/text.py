@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
-__all__ = ["Line", "Lines", "Part", "Rows", "Sentences", "columns", "digits"]
+__all__ = ["SHOWN", "Line", "Lines", "Part", "Rows", "Sentences", "columns", "digits", "in_brief", "rest"]
+
+SHOWN = 20  # rows of data at most
 
 
 @dataclass(frozen=True)
@@ -126,3 +128,18 @@ def columns(rows: Sequence[Sequence[str]], sides: str = "", gap: str = "  ") -> 
 def digits(value: float) -> str:
     """A number with four significant digits."""
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.3e}"
+
+
+def rest(number: int, of: str) -> list[Line]:
+    """What stands below the first rows of data that has more of them."""
+    return [Line(f"and {number - SHOWN} more {of}")] if number > SHOWN else []
+
+
+def in_brief(parts: Iterable[Part]) -> list[Part]:
+    """The parts with lists of sentences counted; what is said each by itself, such as a warning, stays."""
+    return [
+        Line(f"{part.title}: {len(part.entries)}, not shown in brief")
+        if isinstance(part, Sentences) and part.form != "each" and part.entries
+        else part
+        for part in parts
+    ]

@@ -80,3 +80,7 @@ __all__ = [
     "reconstruction",
     "require_symmetric",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

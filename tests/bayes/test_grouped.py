@@ -17,6 +17,7 @@ from bayes_dp.bayes.nuts.cut_normal import log_normal_mass
 from bayes_dp.bayes.nuts.grouped_model import spread_with
 from bayes_dp.bayes.precision import double
 from bayes_dp.bayes.priors import prior_of
+from tests.bayes.arviz_contract import works
 
 MASSES = [
     # ε, δ, κ, centre
@@ -186,7 +187,7 @@ def test_forms():
     assert "nuts, hierarchical" in text
     assert "κ = 0.05" in text
     assert sampled.provenance.settings["spread"] == 0.05
-    assert sampled.to_arviz().posterior["alpha"].shape == (2, 200, 4)
+    assert works(sampled).posterior["alpha"].shape == (2, 200, 4)
     assert sampled.epsilon_at(0.1).provenance.known == {"delta": 0.1}
     first, second = sampled.epsilon_at([0.1, 0.01])
     # Without groups= the labels that its bases share would be a reason for caution.
@@ -207,6 +208,7 @@ def test_forms():
     assert law.question.counts.base == ("g0", "g1")
     assert not law.caution
     assert np.isfinite(bdp.check(law, size=100).elpd)
+    works(law, size=100)
     members = Members.of(counts)
     assert Aggregate.of(members, spread_of(None)) == Aggregate.of(members, spread_of("HalfNormal(0.1)"))
     assert Aggregate.of(members, spread_of(None)) != Aggregate.of(members, spread_of("HalfNormal(0.2)"))

@@ -116,3 +116,17 @@ def test_distributions_of_the_users_own():
     assert found.interval(0.9)[0] > 1
     with pytest.raises(bdp.InputError, match="has no draws, by which its modes are found"):
         bdp.estimate(counts, 0.01, prior_epsilon=Shifted())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["HalfNormal(3)", "Beta(1, 20)", "Uniform(2, 3)", "Normal(-5, 0.1)", "LogNormal(0, 1)", "Exponential(2)"],
+)
+def test_a_value_inside_of_the_support_and_draws(text):
+    prior = priors.parse(text)
+    assert bool(prior.support(priors.inside(prior)))
+    rng = np.random.default_rng(0)
+    drawn = priors.draw(prior, 400, rng)
+    assert len(np.unique(drawn)) > 300
+    below = np.asarray(prior.cdf(drawn))
+    assert stats.kstest(below, "uniform").pvalue > 1e-4

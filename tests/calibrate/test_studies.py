@@ -231,7 +231,7 @@ def test_rate_bounds_are_those_of_the_method():
 @pytest.mark.parametrize("audit", calibrate.AUDITS)
 @pytest.mark.usefixtures("small")
 def test_short_studies_pass(audit):
-    few = {"joint-exact": 12, "profile": 40, "sequential": 200}  # whose bounds take milliseconds
+    few = {"combine": 30, "joint-exact": 12, "profile": 40, "sequential": 200}  # whose bounds take milliseconds
     done = study(audit, repetitions=few.get(audit, REPETITIONS))
     assert done.complete
     assert done.passed, [row for row in done.rows if row.valid_claim and not row.passed]

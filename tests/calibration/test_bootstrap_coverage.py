@@ -1,8 +1,9 @@
 """How often a zero-run bound from learned propensities exceeds the truth, with and without the bootstrap.
 
-Run by `make test-slow`; `python -m tests.calibration.test_bootstrap_coverage` prints the tables that docs/propensity.md
-shows, `… NAME` one case of them. The attack knows the true log-odds. With ε = 0 it knows nothing else, and every bound
-above 0 is wrong. With ε = 1 it hears the answer of a randomized response too, and for Gaussian DP one with noise.
+Run by `make test-slow`; `python -m tests.calibration.test_bootstrap_coverage` prints the tables of
+docs/methods/propensity.md, `… NAME` one case of them. The attack knows the true log-odds. With ε = 0 it knows
+nothing else, and every bound above 0 is wrong. With ε = 1 it hears the answer of a randomized response too, and for
+Gaussian DP one with noise.
 """
 
 from __future__ import annotations

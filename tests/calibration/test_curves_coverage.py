@@ -1,6 +1,6 @@
 """How often intervals from whole curves hold ε under the family of the truth and under others, by simulation.
 
-`python -m tests.calibration.test_curves_coverage` prints the table of docs/curves.md, and
+`python -m tests.calibration.test_curves_coverage` prints the table of docs/methods/curves.md, and
 `python -m tests.calibration.test_curves_coverage Laplace 20` a row of it from 20 data sets.
 """
 

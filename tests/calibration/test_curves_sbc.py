@@ -1,6 +1,6 @@
 """Simulation-based calibration of the posteriors from the order of scores: parameters from the prior, scores from them.
 
-Run by `make test-slow`; `python -m tests.calibration.test_curves_sbc` prints the table of docs/curves.md, and
+Run by `make test-slow`; `python -m tests.calibration.test_curves_sbc` prints the table of docs/methods/curves.md, and
 `python -m tests.calibration.test_curves_sbc average 100` a row of it from 100 data sets.
 """
 

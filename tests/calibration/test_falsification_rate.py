@@ -1,6 +1,6 @@
 """How often learned propensities are rejected: those of a classifier that can be right, and of one that cannot.
 
-`python -m tests.calibration.test_falsification_rate [RUNS]` prints the table of docs/propensity.md. The default
+`python -m tests.calibration.test_falsification_rate [RUNS]` prints the table of docs/methods/propensity.md. The default
 classifier learns from standard normal features; the log-odds are `shift` times
 
     one        the first feature

@@ -1,6 +1,6 @@
 """How often intervals hold ε under the family of the truth and under others, and what passes the gate, by simulation.
 
-`python -m tests.calibration.test_family_coverage [DATA_SETS]` prints the tables of docs/families.md.
+`python -m tests.calibration.test_family_coverage [DATA_SETS]` prints the tables of docs/methods/families.md.
 """
 
 from __future__ import annotations

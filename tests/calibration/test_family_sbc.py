@@ -1,6 +1,6 @@
 """Simulation-based calibration of the families of trade-off functions: as `test_sbc`, with laws of levels of its own.
 
-Run by `make test-slow`; `python -m tests.calibration.test_family_sbc` prints the table that docs/calibration.md shows.
+Run by `make test-slow`; `python -m tests.calibration.test_family_sbc` prints the table of docs/evidence/calibration.md.
 """
 
 from __future__ import annotations

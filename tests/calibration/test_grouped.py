@@ -1,7 +1,7 @@
 """Dependent attacks: calibration of the hierarchical posterior, and what it costs to take the attacks for independent.
 
-Run by `make test-slow`; `python -m tests.calibration.test_grouped` prints the tables that docs/calibration.md and
-docs/groups.md show.
+Run by `make test-slow`; `python -m tests.calibration.test_grouped` prints the tables of docs/evidence/calibration.md
+and docs/methods/groups.md.
 """
 
 from __future__ import annotations

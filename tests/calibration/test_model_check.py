@@ -1,6 +1,6 @@
 """How often the checks of a model speak up, where it is right and where it is wrong in a known way.
 
-Run by `make test-slow`; `python -m tests.calibration.test_model_check` prints the table that docs/model_check.md shows.
+Run by `make test-slow`; `python -m tests.calibration.test_model_check` prints the table of docs/methods/model_check.md.
 """
 
 import numpy as np

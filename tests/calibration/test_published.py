@@ -1,7 +1,7 @@
 """The samplers on the bundled and on the six published data sets: do they agree, and at what price?
 
 Run by `make test-slow`; `python -m tests.calibration.test_published bivariate_normal` prints the table of
-docs/method.md. The counts are in the folder that BAYES_DP_DATA names.
+docs/methods/method.md. The counts are in the folder that BAYES_DP_DATA names.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def log_posterior(name, epsilon, strength, tau, rho):
 
 @pytest.mark.slow
 @pytest.mark.skipif(FOLDER is None, reason="BAYES_DP_DATA names no folder")
-@pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law, see docs/method.md
+@pytest.mark.filterwarnings("ignore::UserWarning")  # divergences of the bivariate normal law
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
 @pytest.mark.parametrize("name", NAMES)
 def test_nuts_and_mhaar_agree(name, likelihood):

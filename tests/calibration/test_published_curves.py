@@ -1,4 +1,4 @@
-"""The published losses under every family, from the order of all of them: the table of docs/curves.md, measured again.
+"""The published losses under every family, from the order of all of them: a table of docs/methods/curves.md again.
 
 `python -m tests.calibration.test_published_curves` prints it. The losses are in the folder that BAYES_DP_DATA names.
 """
@@ -15,8 +15,8 @@ from models.reproduction import PUBLISHED
 from tests.calibration.test_published import FOLDER
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "curves.md"
-OWN = ROOT / "docs" / "data" / "mnist_medium_losses.npz"
+PAGE = ROOT / "docs" / "methods" / "curves.md"
+OWN = ROOT / "docs" / "evidence" / "data" / "mnist_medium_losses.npz"
 DELTA = 1e-3  # of Table 1
 FAMILIES = ("gaussian", "laplace", "pure")
 

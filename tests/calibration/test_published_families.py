@@ -1,4 +1,4 @@
-"""The published counts under every family of trade-off functions: the table of docs/families.md, measured again.
+"""The published counts under every family of trade-off functions: a table of docs/methods/families.md again.
 
 `python -m tests.calibration.test_published_families` prints it. The counts are in the folder that BAYES_DP_DATA names.
 """
@@ -13,7 +13,7 @@ import bayes_dp as bdp
 from models.reproduction import PUBLISHED
 from tests.calibration.test_published import FOLDER, published
 
-PAGE = Path(__file__).parents[2] / "docs" / "families.md"
+PAGE = Path(__file__).parents[2] / "docs" / "methods" / "families.md"
 DELTA = 1e-3  # of Table 1
 FAMILIES = ("approx", "gaussian", "laplace", "pure")
 

@@ -4,7 +4,7 @@ Where the levels are as the model says the share is at most q, on average over i
 s and few runs, as then the prior speaks, and where the model is wrong: records of which most show nothing, and, by far,
 another family.
 
-`python -m tests.calibration.test_records [DATA SETS]` prints the table that docs/records.md shows.
+`python -m tests.calibration.test_records [DATA SETS]` prints the table that docs/evidence/records.md shows.
 """
 
 from __future__ import annotations

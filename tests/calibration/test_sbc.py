@@ -1,6 +1,6 @@
 """Simulation-based calibration (Talts et al. 2018): parameters from the prior, counts from the model, ranks uniform.
 
-Run by `make test-slow`; `python -m tests.calibration.test_sbc` prints the table that docs/calibration.md shows, and
+Run by `make test-slow`; `python -m tests.calibration.test_sbc` prints the table of docs/evidence/calibration.md, and
 `python -m tests.calibration.test_sbc beta_binomial mhaar` the rows of one likelihood and method.
 """
 

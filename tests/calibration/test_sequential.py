@@ -1,4 +1,4 @@
-"""How often sequential bounds exceed the truth, and how large they are: the tables of docs/audits/sequential.md.
+"""How often sequential bounds exceed the truth, and how large they are: tables of docs/methods/audits/sequential.md.
 
 `python -m tests.calibration.test_sequential` prints them. Betting is looked at after every pair, the mixture
 and what is naive whenever there are 2% more. "comonotone"
@@ -134,7 +134,7 @@ def adversary(*, sequences: int, pairs: int):
 def one_run(*, sequences: int, models: int, epsilon: float = 1.0, examples: int = 1000, made: int = 100):
     """How often the truth is refuted by guesses on model after model: by coins of σ(ε), and by the worst law."""
     from bayes_dp.audits.one_run import exact_p_value
-    from bayes_dp.audits.sequential import one_run_log_e
+    from bayes_dp.audits.one_run_e_values import one_run_log_e
 
     rng = np.random.default_rng(3)
     log_e = np.array([one_run_log_e(examples, made, v, np.array([epsilon]), DELTA)[0] for v in range(made + 1)])
@@ -267,9 +267,17 @@ def test_mean_bounds():
 
 
 @pytest.mark.slow
-def test_the_tables(capsys):
-    main(2000, 1000, 20)
-    print(capsys.readouterr().out)
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("method", ["betting", "dependent", "mixture"])
+def test_looking_after_every_pair_at_the_size_of_the_docs(method, null):
+    assert misses(method, null, sequences=2000, pairs=10_000) <= P + 3 * np.sqrt(P * (1 - P) / 2000)
+
+
+@pytest.mark.slow
+def test_mean_bounds_of_the_docs():
+    """Those of the table, which are of 200 sequences, within 3 standard errors of 20 (standard deviation about .3)."""
+    found = mean_bounds("(.01, .3)", [100, 1000], sets=20)
+    assert found[2:] == pytest.approx(np.array([[2.41, 3.53], [1.89, 3.11]]), abs=0.2)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often the check of a model speaks up for the shape of the boundary, where it is right and where it is not.
 
-Run by `make test-slow`; `python -m tests.calibration.test_shape_power` prints the table that docs/model_check.md shows,
+Run by `make test-slow`; `python -m tests.calibration.test_shape_power` prints the table of docs/methods/model_check.md,
 of as many data sets a row as are given, 200 if none.
 """
 

@@ -1,7 +1,7 @@
 """How often the low ends of the posterior from guesses under shift are above the truth, beside the bounds.
 
-`python -m tests.calibration.test_shift [AUDITS]` prints the tables of docs/shift.md. All audits have m = 400 examples
-and r = 100 guesses, unless more are said, the worlds are those of `calibrate/shifted.py`.
+`python -m tests.calibration.test_shift [AUDITS]` prints the tables of docs/methods/shift.md. All audits have m = 400
+examples and r = 100 guesses, unless more are said, the worlds are those of `calibrate/shifted.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ε and s come from their priors, levels from the layer, guesses from the model: the places of ε, of s and of the first
 group's e in their posteriors are then uniform. `python -m tests.calibration.test_shift_sbc` prints the table of
-docs/shift.md, `python -m tests.calibration.test_shift_sbc groups 100` its row of groups from 100 data sets.
+docs/methods/shift.md, `python -m tests.calibration.test_shift_sbc groups 100` its row of groups from 100 data sets.
 """
 
 from __future__ import annotations

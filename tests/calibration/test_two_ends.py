@@ -3,7 +3,7 @@
 The high end: mechanisms whose ε is known, attacked with levels between half of the mechanism's own and all of it. The
 low end: rates from the layer itself, where the attacks may be exactly tight.
 
-`python -m tests.calibration.test_two_ends` prints the tables that docs/two_ends.md shows.
+`python -m tests.calibration.test_two_ends` prints the tables that docs/methods/two_ends.md shows.
 """
 
 from __future__ import annotations

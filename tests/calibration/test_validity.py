@@ -1,6 +1,6 @@
 """Lower bounds exceed the truth no more often than they say, in at least 10 000 simulated audits a row.
 
-Run by `make test-slow`; `bayes-dp calibrate AUDIT` prints the same tables, which docs/validity.md shows in part.
+Run by `make test-slow`; `bayes-dp calibrate AUDIT` prints the same tables, in part in docs/evidence/validity.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ P = 0.05
 CORRECTED = ("one-run", "f-dp", "zero-run-compositional")  # for the best of several numbers of guesses
 APPROXIMATE = ("jeffreys", "katz")
 
-# Wrong pairs whose bounds were not seen to exceed the truth too often: refused for other reasons, see docs/validity.md
+# Wrong pairs whose bounds did not exceed the truth too often, refused for other reasons: docs/evidence/validity.md
 HARMLESS = {
     ("clopper-pearson, δ = 0", "one run, independent errors, ε = 1"),
     ("accuracy, δ = 0", "one run, independent errors, ε = 1"),

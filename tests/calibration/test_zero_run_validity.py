@@ -1,6 +1,6 @@
 """What the study of zero-run audits must show: every valid form holds, and what is wrong is seen to be wrong.
 
-Run by `make test-slow`; `bayes-dp calibrate zero-run` prints the table, which docs/validity.md shows in part.
+Run by `make test-slow`; `bayes-dp calibrate zero-run` prints the table, which docs/evidence/validity.md shows in part.
 """
 
 from __future__ import annotations

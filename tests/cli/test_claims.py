@@ -75,6 +75,61 @@ def test_audits(counts: str, scores: str, capsys: pytest.CaptureFixture[str]):
     assert "not tested" in capsys.readouterr().out
 
 
+@pytest.fixture
+def pairs(tmp_path: Path) -> str:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "pairs.csv"
+    rows = (f"{int(x)},{int(y)}" for x, y in zip(rng.random(150) < 0.1, rng.random(150) < 0.2, strict=True))
+    path.write_text("\n".join(["without,with", *rows]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("verb", ["combine", "profile", "sequential", "zero-run", "claim", "intervals"])
+def test_every_verb_tests_a_claim(verb, counts, scores, pairs, tmp_path, capsys: pytest.CaptureFixture[str]):
+    known = tmp_path / "known.csv"
+    first, *rest = Path(scores).read_text().splitlines()
+    known.write_text("\n".join([f"{first},propensity", *(f"{row},0.5" for row in rest)]))
+    file = {"profile": scores, "sequential": pairs, "zero-run": str(known)}.get(verb, counts)
+    base = ["audit", verb, file, "--delta", "1e-3", *(["--guesses", "40"] if verb == "zero-run" else [])]
+    for claimed, code in (("0.05", 1), ("9", 0)):
+        assert main([*base, "--claim-epsilon", claimed, "--meaning"]) == code
+        out = capsys.readouterr().out
+        assert ("REFUTED" in out, "verifies nothing" in out) == (code == 1, code == 0)
+        assert "The most that any attack can do" in out
+    assert main([*base, "--claim-dp-sgd", "50,0.1,1", "--json"]) == 1
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert "REFUTED" in err or found["outcome"] == "refuted"
+
+
+def test_a_claim_at_every_delta(scores: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["audit", "profile", scores, "--delta", "1e-3,0.1", "--claim-dp-sgd", "50,0.1,1", "--meaning"]) == 1
+    assert capsys.readouterr().out.count("The most that any attack can do") == 2
+    assert main(["audit", "profile", scores, "--claim-epsilon", "1"]) == 2
+    assert "--claim-epsilon is for a single --delta" in capsys.readouterr().err
+
+
+def test_a_stream_stops_when_the_claim_is_refuted(pairs: str, capsys, monkeypatch: pytest.MonkeyPatch):
+    for claimed, code in ((["--claim-epsilon", "0.5"], 1), (["--claim-dp-sgd", "0.05,1,1"], 0)):  # of ε above all
+        with open(pairs) as stream:
+            monkeypatch.setattr("sys.stdin", stream)
+            assert main(["audit", "sequential", "-", "--delta", "1e-5", *claimed]) == code
+        pairs_read = int(capsys.readouterr().out.split("Pairs: ")[1].split()[0])
+        assert (10 < pairs_read < 150) if code else pairs_read == 150
+
+
+def test_a_claim_has_to_be_given(counts: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["audit", "claim", counts, "--delta", "1e-5"]) == 2
+    assert "a claim must be given" in capsys.readouterr().err
+
+
+def test_estimates_and_what_they_mean(counts: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["estimate", counts, "--delta", "1e-3", "--meaning", "--json"]) == 0
+    out, err = capsys.readouterr()
+    json.loads(out)
+    assert err.count("epsilon = ") == 3
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

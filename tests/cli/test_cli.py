@@ -505,3 +505,38 @@ def test_an_output_that_cannot_show_greek():
     out, err = running.communicate()
     assert (running.returncode, err) == (0, "")
     assert "a posterior over ?" in " ".join(out.split())
+
+
+def test_in_brief(capsys: pytest.CaptureFixture[str], counts: str):
+    for verb, folded in (("estimate", "Assumptions: "), ("compare", "Notes: ")):
+        code, whole, _ = running(verb)(capsys, counts, "--delta", "1e-3")
+        code_in_brief, brief, _ = running(verb)(capsys, counts, "--delta", "1e-3", "--brief")
+        assert code == code_in_brief == 0
+        assert brief.splitlines()[0] == whole.splitlines()[0]
+        assert len(brief.splitlines()) < len(whole.splitlines())
+        (line,) = (line for line in brief.splitlines() if line.endswith(", not shown in brief"))
+        assert line.startswith(folded)
+
+
+@pytest.mark.parametrize(
+    ("words", "goes_on"),
+    [
+        ("bayes-dp est", {"estimate"}),
+        ("bayes-dp estimate --de", {"--delta", "--design"}),
+        ("bayes-dp audit one", {"one-run"}),
+    ],
+)
+def test_a_shell_completes_lines(words: str, goes_on: set[str]):
+    program = "import sys; from bayes_dp.cli import main; sys.exit(main())"
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_BAYES_DP_COMPLETE": "complete_bash"}
+    found = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | asked, capture_output=True, text=True, check=True
+    )
+    assert set(found.stdout.split()) == goes_on
+    assert found.stderr == ""
+
+
+def test_the_script_of_completion(capsys: pytest.CaptureFixture[str]):
+    code, out, _ = running("--show-completion", "bash")(capsys)
+    assert code == 0
+    assert "_BAYES_DP_COMPLETE=complete_bash" in out

@@ -25,8 +25,8 @@ def two(p):
 
 @pytest.fixture
 def table(tmp_path):
-    rows = np.column_stack([two(Q), two(MODEL), two(CONTROL)])
-    lines = ["label,named,q_0,q_1,p_0,p_1,c_0,c_1"]
+    rows = np.column_stack([two(Q), two(MODEL), two(CONTROL), two(np.full(N, LABELS.mean()))])
+    lines = ["label,named,q_0,q_1,p_0,p_1,c_0,c_1,f_0,f_1"]
     lines += [
         f"{y},{['no', 'yes'][y]}," + ",".join(map(repr, row.tolist())) for y, row in zip(LABELS, rows, strict=True)
     ]
@@ -58,6 +58,8 @@ def test_a_check(table, capsys):
     options = ["audit", "labels", table, "--label", "label", *COLUMNS, "--model", "p_0,p_1"]
     assert main([*options, "--fail-above", "0.1"]) == 1
     assert main([*options, "--fail-above", "9"]) == 3  # no control
+    assert main([*options, "--control", "f_0,f_1", "--fail-above", "9"]) == 3  # frequencies, which know nothing
+    assert "NOT VALID: The control says the same of every example" in capsys.readouterr().out
     assert main([*options, "--control", "c_0,c_1", "--fail-above", "9"]) == 0
     capsys.readouterr()
 
@@ -82,3 +84,19 @@ def test_what_is_refused(table, capsys, change, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["labels", "attribute"])
+def test_a_claim_and_what_it_means(verb, table, capsys):
+    chosen = {
+        "labels": ["--label", "label", "--model", "p_0,p_1"],
+        "attribute": ["--attribute", "label", "--likelihood", "p_0,p_1"],
+    }[verb]
+    options = ["audit", verb, table, *chosen, *COLUMNS, "--control", "c_0,c_1", "--meaning"]
+    for claimed, code in (("0.05", 1), ("9", 0)):
+        assert main([*options, "--claim-epsilon", claimed]) == code
+        out = capsys.readouterr().out
+        assert ("REFUTED" in out, "verifies nothing" in out) == (code == 1, code == 0)
+        assert "The most that any attack can do" in out
+    without = [each for each in options if each not in ("--control", "c_0,c_1")]
+    assert main([*without, "--claim-epsilon", "0.05"]) == 3

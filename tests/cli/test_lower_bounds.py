@@ -358,7 +358,7 @@ def test_sequential(tmp_path, capsys, pairs):
     code, out, err = verb(capsys, str(pairs), "--delta", "1e-5", "--json")
     rows = [line.replace("true", "1").replace("false", "0").split(",") for line in pairs.read_text().split()[1:]]
     x, y = np.array(rows, int).T
-    assert json.loads(out) == bdp.audits.sequential(1e-5).update(x, y).bound().to_dict()
+    assert json.loads(out) == {"base": "all"} | bdp.audits.sequential(1e-5).update(x, y).bound().to_dict()
     assert (code, err) == (0, "Pairs: 400 new, 400 in all\n")
     code, out, _ = verb(capsys, str(pairs), "--delta", "1e-5", "--fail-above", "0.5")
     assert (code, "Check FAILED: epsilon at most 0.5 is refuted" in out) == (1, True)

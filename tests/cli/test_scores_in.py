@@ -143,3 +143,22 @@ def test_scores_with_propensities(capsys, tmp_path):
     assert "Bayes factor of no leak" in out
     assert "zero-run" in out
     assert code in (0, 1)
+
+
+@pytest.mark.parametrize("verb", ["gate", "compare", "estimate"])
+def test_a_control_of_scores(capsys, scores, tmp_path, verb):
+    rng = np.random.default_rng(9)
+    loud = tmp_path / "loud.csv"
+    member = rng.random(400) < 0.5
+    rows = (f"{score},{int(known)}" for score, known in zip(9 * member + rng.normal(size=400), member, strict=True))
+    loud.write_text("\n".join(["score,member", *rows]) + "\n")
+    limit = ("--epsilon", "3") if verb == "gate" else ("--fail-above", "3")
+    given = (verb, scores, "--delta", "1e-3", "--guesses", "60", *limit)
+    code, out, err = run(capsys, *given, "--control", str(loud))
+    said = out + err
+    assert ("The positive control has the lower bound" in said) or code == 1
+    assert "control's lower bound" not in said
+    counts = tmp_path / "counts.csv"
+    counts.write_text("fp,n0,fn,n1\n10,100,20,100\n")
+    code, _, err = run(capsys, verb, str(counts), "--delta", "1e-3", *limit, "--control", str(loud))
+    assert (code, "a control is made as the counts are" in err) == (2, True)

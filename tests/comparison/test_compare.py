@@ -4,6 +4,7 @@ import functools
 import html.parser
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -550,3 +551,22 @@ def overlap_bound(counts: bdp.ErrorCounts, overlap: float) -> float:
     return bdp.compare(counts, 1e-3, overlap=overlap, names=["zero-run-compositional"]).bounds()[
         "zero-run-compositional"
     ]
+
+
+def test_what_does_not_apply_is_one_line():
+    found = table("cross_fed")
+    lines = str(found).splitlines()
+    (folded,) = (line for line in lines if line.startswith("Do not apply: "))
+    notes = {int(line.split()[0]): line.split(maxsplit=1)[1] for line in lines if re.match(r" *\d+  ", line)}
+    shown = [line.split()[0] for line in lines[4 : lines.index(folded) - 1]]
+    assert shown == [row.method for row in found.rows if row.kind != "refused"]
+    for row in found.rows:
+        if row.kind == "refused":
+            part = next(part for part in folded.split("; ") if re.search(rf"(^|[ ,]){row.method}(,| \[)", part))
+            assert notes[int(re.findall(r"\[(\d+)\]", part)[0])] == row.reason
+    for shape in (found.to_html(), found.to_latex()):
+        assert shape.count("Do not apply: ") == 1
+    brief = found.brief()
+    assert folded in brief
+    assert brief.splitlines()[-1] == f"Notes: {len(notes)}, not shown in brief"
+    assert "Do not apply" not in str(bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["katz"]))

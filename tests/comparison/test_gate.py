@@ -199,7 +199,7 @@ ONE_RUN = bdp.ErrorCounts([50], 100, [50], 100, design="one_run", examples=200)
         (ONE_RUN, LEAKS, 'its design is "repeated", and theirs "one_run"'),
         (COINS, True, "control must be the ErrorCounts"),
         (COINS, [0, 5000, 3, 5000], "control must be the ErrorCounts"),
-        ("counts.csv", None, "counts must be ErrorCounts, not str"),
+        ("counts.csv", None, "counts must be ErrorCounts, a GuessTable or Guesses, not str"),
     ],
 )
 def test_what_can_be_no_control(counts, control, message):

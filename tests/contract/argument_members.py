@@ -79,6 +79,7 @@ INTERNAL = {  # what the classes of the package say to each other
     "bayes_dp.results.posterior.Marginal",
     "bayes_dp.data.roc.RocCurve.of",
     "bayes_dp.tradeoff.functions.TradeOffFunction",
+    "bayes_dp.games.attributes.Imputer",
     "bayes_dp.games.per_datum.Mechanism",
 }
 
@@ -344,8 +345,6 @@ call(
     {},
     score=Values((None, lambda counts: 1.0), (3, "score", True, [abs], THING, math.nan)),
 )
-_game = attacks.LabelGame([0, 1, 1], [[0.5, 0.5]] * 3, [[-1.0, 1.0]] * 3)
-call("bayes_dp.attacks.label_game.LabelGame.play", _game.play, {}, seed=SEED)
 for _choice in (attacks.Fixed(10), attacks.Bonferroni(), attacks.Split(), attacks.MultiSplit(), attacks.Uncorrected()):
     _name = f"bayes_dp.attacks.scores.{type(_choice).__name__}.numbers_for"
     call(_name, _choice.numbers_for, {}, examples=whole(1 if _choice.__dict__.get("n") is None else 10))
@@ -356,6 +355,7 @@ for _class in ("LowerBound", "CredibleInterval", "Estimate"):
     call(
         f"bayes_dp.{_class}.epsilon_at", _made.epsilon_at, {}, delta=number(0, 1, "[]" if _made is BOUND else "[)", 0.1)
     )
+    call(f"bayes_dp.{_class}.meaning", _made.meaning, {}, baseline=number(0, 1, "[]", 0.1))
 call(
     "bayes_dp.Comparison.select",
     Method(comparison, "select"),
@@ -403,7 +403,7 @@ call(
     {},
     guesses=thing(GUESSES, wrong=(COUNTS, bdp.Guesses(60, [10, 20], [5, 10], "bonferroni"))),
 )
-for _name in ("e_value", "rejects"):
+for _name in ("e_value", "rejects", "p_value"):
     call(f"{SEQUENTIAL}.{_name}", Method(under_way, _name), {}, epsilon=number(0, math.inf, "[)", 1.0))
 saving(SEQUENTIAL, under_way, "to_json")
 under_way().to_json(FOLDER / "sequential.json")
@@ -443,16 +443,28 @@ for _name, _base, _arguments in (
     ("table", {}, {"prob": PROB}),
     ("shown", {}, {"prob": PROB}),
     ("summary", {}, {"prob": PROB}),
+    ("brief", {}, {"prob": PROB}),
+    ("meaning", {}, {"prob": PROB, "baseline": number(0, 1, "[]", 0.1)}),
     ("to_dict", {}, {"prob": PROB}),
     ("gaussian", {}, {"prob": PROB}),
     ("high_end", {}, {"prob": PROB}),
     ("to_json", {"path": "/dev/null"}, {"path": Values(PATH.good[:1], PATH.bad[-2:], PATH.names), "prob": PROB}),
 ):
     call(f"bayes_dp.Posterior.{_name}", Method(posterior, _name), _base, **_arguments)
+posterior().to_json(FOLDER / "posterior.json")
+call("bayes_dp.Posterior.from_json", bdp.Posterior.from_json, {}, source=source(FOLDER / "posterior.json"))
+call(
+    "bayes_dp.Posterior.from_dict",
+    bdp.Posterior.from_dict,
+    {},
+    content=Values(
+        (Later(lambda: posterior().to_dict()),), (3, None, True, "a", [1], {}, THING, {"schema": 3}), ("posterior",)
+    ),
+)
 EXACT = "bayes_dp.bayes.exact.posterior.ExactPosterior"
 call(f"{EXACT}.draws", Method(posterior, "draws"), {}, **DRAWS)
 call(f"{EXACT}.rates", Method(posterior, "rates"), {}, **DRAWS)
-call(f"{EXACT}.to_arviz", Method(posterior, "to_arviz"), {}, **DRAWS)
+call("bayes_dp.Posterior.to_arviz", Method(posterior, "to_arviz"), {}, **DRAWS)
 call(f"{EXACT}.pdf", Method(posterior, "pdf"), {"value": 1.0}, **POINTS)
 call(
     "bayes_dp.Posterior.epsilon_at",
@@ -482,7 +494,6 @@ for _name, _base, _arguments in (
     ("draws", {}, DRAWS),
     ("levels", {}, DRAWS),
     ("rates", {}, DRAWS),
-    ("to_arviz", {}, DRAWS),
     ("pdf", {"value": 1.0}, POINTS | MU),
     ("epsilon_at", {"delta": 0.1}, {"delta": besides(DELTAS, bad=(0,))}),
     (

@@ -36,11 +36,10 @@ os.execv({program!r}, [{program!r}, *arguments])
 """
 
 
-def shim(folder: Path, address: str) -> Path:
+def shim(folder: Path, address: str, seen: Path) -> Path:
     """The folder of a program bayes-dp that asks the server at `address`."""
-    seen, path = folder / "seen", folder / "bin" / "bayes-dp"
-    seen.mkdir()
-    path.parent.mkdir()
+    path = folder / "bin" / "bayes-dp"
+    path.parent.mkdir(parents=True)
     program = Path(sys.executable).parent / "bayes-dp"
     path.write_text(_SHIM.format(python=sys.executable, seen=str(seen), address=address, program=str(program)))
     path.chmod(0o755)

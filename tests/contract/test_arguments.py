@@ -11,9 +11,12 @@ import inspect
 import itertools
 import math
 import re
+import sys
+import types
+import unittest.mock
 from collections.abc import Iterator
 from functools import cache
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import jax.numpy as jnp
@@ -22,9 +25,10 @@ import numpy as np
 import numpyro
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import bayes_dp as bdp
-from bayes_dp import attacks, audits, calibrate, datasets, games, leakage, plots, propensity, region, tradeoff
+from bayes_dp import attacks, audits, calibrate, datasets, games, leakage, plots, propensity, region, trackers, tradeoff
 from bayes_dp.audits.combine import METHODS
 from bayes_dp.checks import InputError
 from bayes_dp.tradeoff.polygon import Polygon
@@ -78,6 +82,10 @@ from tests.contract.argument_values import (
 # What arguments take --------------------------------------------------------------------------------------------------
 
 DELTA = number(0, 1, "[)", 1e-2)
+LOOK = {
+    "label": text("a name", optional=True),
+    "color": Values((None, "red", (0.1, 0.2, 0.3)), ("reddish", 3, True, THING, [1, 2])),
+}
 DELTA_TO_ONE = number(0, 1, "[]", 1e-2)
 OPTIONAL_DELTA = number(0, 1, "[)", 1e-2, optional=True)
 REPEATED = thing(COUNTS, ONE, wrong=(ONE_RUN, GUESSES, SCORES, (3, 20, 4, 20)))
@@ -522,17 +530,38 @@ call(
         (["difference"], ("log ratio", "difference"), "difference"), ([], "best", ["difference"] * 2, None, 3, THING)
     ),
     choice=CHOICE,
-    games=whole(1, 10_000),
+    games=whole(1, 1000),
     confidence=CONFIDENCE,
     seed=SEED,
 )
 call(
-    "bayes_dp.audits.labels.proxy_error",
-    audits.labels.proxy_error,
+    "bayes_dp.audits.proxy_error",
+    audits.proxy_error,
     {"labels": CLASSES, "proxy": PROXY},
     labels=OF_CLASSES,
     proxy=Values((PROXY,), (*PROBABILITIES, None), ("labels",)),
     confidence=CONFIDENCE,
+    features=Values((None, MODEL), (MODEL[:-1], MODEL[:, 0], MODEL * math.nan, "a", 3, THING)),
+    estimator=Values((None,), (3, "a", THING), ("features",)),
+    seed=SEED,
+)
+LABEL_GAME, OTHER_GAME = (games.LabelGame(CLASSES, PROXY, score) for score in (MODEL, CONTROL))
+call(
+    "bayes_dp.audits.observational",
+    audits.observational,
+    {"game": LABEL_GAME, "delta": 0.0},
+    game=thing(LABEL_GAME, wrong=(None, games.LabelGame)),
+    delta=DELTA,
+    control=Values(
+        (None, OTHER_GAME), (LABEL_GAME, games.LabelGame([0, 1], [[0.5, 0.5]] * 2, [[1, -1]] * 2), 3, "a", True, THING)
+    ),
+    exact=flag(),
+    tau=DELTA_TO_ONE,
+    family=Values(("approx",), ("gaussian", "laplace", 3, None, True, THING), ("Gaussian",)),
+    choice=CHOICE,
+    games=whole(1, 1000),
+    confidence=CONFIDENCE,
+    seed=SEED,
 )
 PROFILE = audits.profile([0.1, 0.3], [0.2, 0.5])
 for _name, _argument, _values in (
@@ -563,8 +592,12 @@ call(
     delta=DELTA,
     confidence=CONFIDENCE,
     method=one_of("betting", "mixture", "one_run"),
-    family=one_of("approx", "gaussian", "laplace"),
+    family=besides(one_of("approx", "gaussian", "laplace"), GAUSSIAN),
     pairs=one_of("independent", "dependent"),
+    block=Values(
+        ((1, 1), [2, 3], (np.int64(2), 1)),
+        (None, 1, "a", (), (1,), (1, 2, 3), (0, 1), (1.5, 1), (True, 1), [math.nan, 1], ("a", 1), {}, THING),
+    ),
     grid=Values(
         (None, [0, 1], np.array([0.0, 0.5, 50.0]), pd.Series([0.0, 3.0])),
         ([], [0.0], 1.0, [0.1, 1.0], [0.0, 1.0, 1.0], [0.0, 51.0], [0.0, math.nan], [[0.0, 1.0]], ["a"], "a", THING),
@@ -671,14 +704,6 @@ SEVERAL = Values(
     (0, [0], [5, 5], 2.5, math.nan, "all", True, [], [[5]], THING, [5, None]),
 )
 call("bayes_dp.attacks.Fixed", attacks.Fixed, {"n": 3}, n=besides(whole(1, floats=True), bad=([3],)))
-call(
-    "bayes_dp.attacks.LabelGame",
-    attacks.LabelGame,
-    {"labels": CLASSES, "proxy": PROXY, "score": MODEL},
-    labels=OF_CLASSES,
-    proxy=Values((PROXY,), (*PROBABILITIES, None), ("labels", "score")),
-    score=Values((MODEL, -MODEL, MODEL * math.inf), (MODEL[:-1], MODEL * math.nan, None, 3, "a", THING)),
-)
 for _name in ("Bonferroni", "Uncorrected", "Split", "MultiSplit"):
     _more = {"fraction": number(0, 1, "()", 0.5), "seed": SEED} if "Split" in _name else {}
     _more |= {"splits": whole(2, 1000)} if _name == "MultiSplit" else {}
@@ -802,6 +827,31 @@ call(
     sampling_rate=Values((0.5, 1.0, 1e-3), RATE_OF_SAMPLING.bad),
     clip=Values((0.5, 1.0), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
     members=Values((None, 1, 100), (0, 1.5, -1, "a", True, [1], THING)),
+    member_sum=Values(
+        (None, [1.0, 0.0], np.zeros(2)),
+        ([1.0], 1.0, [], [[1.0, 0.0]], [math.nan, 0.0], [math.inf, 0.0], "a", True, THING),
+        ("inner",),
+    ),
+    **TWO_GRADIENTS,
+)
+call(
+    "bayes_dp.attacks.glir_step_scores",
+    attacks.glir_step_scores,
+    {
+        "gram": np.eye(2),
+        "inner": [1.0, 0.0],
+        "canaries": 1,
+        "square": 4.0,
+        "parameters": 10,
+        "noise_multiplier": 1.0,
+        "batch": 4.0,
+    },
+    canaries=Values((1,), (0, 2, 3, 1.0, "a", True, None, [1], THING), ("gram",)),
+    square=Values((0.0, 4.0), (-1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    parameters=Values((1, 10**6), (0, 1.5, -1, "a", True, None, [1], THING)),
+    noise_multiplier=Values((0.0, 1.0, 1e3), (-1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    batch=Values((1.5, 64), (1.0, 0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    clip=Values((0.5, 1.0), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
     **TWO_GRADIENTS,
 )
 call(
@@ -1136,11 +1186,12 @@ call(
     **SAMPLER,
     target_accept=number(0, 1, "()", 0.9),
 )
+SHOWN_GAMES = games.Played(np.tile(MEMBER, (2, 1)), *np.random.default_rng(0).random((2, 2, 60)))
 call(
     "bayes_dp.compare",
     bdp.compare,
     {"counts": COUNTS, "delta": 1e-2, "names": ["katz"]},
-    counts=EVIDENCE,
+    counts=besides(EVIDENCE, SHOWN_GAMES[0], bad=(SHOWN_GAMES,)),
     choice=OF_COUNTS,
     delta=DELTA,
     confidence=number(0.5, 1, "()", 0.9),
@@ -1168,7 +1219,8 @@ call(
     bdp.gate,
     {"counts": COUNTS, "delta": 1e-2, "epsilon": 2.0},
     until="bayes_dp.bayes.exact.posterior:_likelihood",
-    counts=COUNTED,
+    counts=EVIDENCE,
+    choice=OF_COUNTS,
     delta=DELTA,
     epsilon=number(0, math.inf, "[)", 2.0),
     prob=BOUNDED,
@@ -1217,13 +1269,17 @@ call("bayes_dp.tradeoff.polygon.Polygon.delta_at", POLYGON.delta_at, {}, epsilon
 call("bayes_dp.tradeoff.polygon.Polygon.epsilon_at", POLYGON.epsilon_at, {}, delta=numbers(0, 1))
 call("bayes_dp.Claim.epsilon_at", CLAIM.epsilon_at, {}, delta=numbers(0, 1, "[]", 0.1))
 call("bayes_dp.Claim.statement", CLAIM.statement, {}, delta=besides(DELTA_TO_ONE, None))
+call("bayes_dp.Claim.meaning", CLAIM.meaning, {}, baseline=number(0, 1, "[]", 0.1))
 call(
     "bayes_dp.Claim.test",
     CLAIM.test,
     {"evidence": SCORES},
     evidence=thing(
-        *(COUNTS, ONE_RUN, GUESSES, SCORES, Later(posterior), audits.katz(COUNTS, 0.1)), wrong=(None, LOSSES, MEMBER)
+        *(COUNTS, ONE_RUN, GUESSES, SCORES, Later(posterior), audits.katz(COUNTS, 0.1)),
+        *(audits.profile([0.1, 0.2], [0.3]), audits.sequential(1e-3, grid=[0, 1])),
+        wrong=(None, LOSSES, MEMBER),
     ),
+    method=Values((None,), ("joint_exact", "accuracy", "", 3, True, ["accuracy"], THING)),
     confidence=CONFIDENCE,
     choice=CHOICE,
     sides=SIDES,
@@ -1349,7 +1405,7 @@ call(
     bdp.report,
     {"counts": COUNTS, "delta": 1e-2},
     until="bayes_dp.bayes.exact.posterior:_likelihood",
-    counts=EVIDENCE,
+    counts=besides(EVIDENCE, SHOWN_GAMES[0], bad=(SHOWN_GAMES,)),
     choice=OF_COUNTS,
     delta=DELTA,
     prob=BOUNDED,
@@ -1393,6 +1449,34 @@ ROW = Values(
     ([0.1, 0.5], (0.1, 0.9), pd.Series([0.5, 0.6])),
     ([], 0.5, "a", [math.nan, 1.0], None, True, THING, [[0.1], [0.2]], ["a", "b"]),
 )
+GAMES_DRAWN = thing(SHOWN_GAMES, {"E5": SHOWN_GAMES}, wrong=(None, {"E5": 3}, {"baseline": SHOWN_GAMES}, SCORES))
+call(
+    "bayes_dp.plots.precision",
+    plots.precision,
+    {"played": SHOWN_GAMES},
+    played=GAMES_DRAWN,
+    ax=AXES,
+    game=Values((0, 1, np.int64(1)), (2, -1, 0.5, "0", None, True, [0], THING)),
+)
+call(
+    "bayes_dp.plots.closeness",
+    plots.closeness,
+    {"played": SHOWN_GAMES},
+    played=GAMES_DRAWN,
+    ax=AXES,
+    confidence=CONFIDENCE,
+)
+REMEMBERED = audits.katz(COUNTS, 0.1)
+call(
+    "bayes_dp.plots.remembered",
+    plots.remembered,
+    {"bounds": {"none": {1.0: REMEMBERED}}},
+    bounds=Values(
+        ({"none": {math.inf: REMEMBERED}, "noise": {2: REMEMBERED}},),
+        ({}, {"none": {}}, {"none": 3}, {"none": {-1.0: REMEMBERED}}, {"none": {1.0: 3}}, "a", 3, True, None, THING),
+    ),
+    ax=AXES,
+)
 call(
     "bayes_dp.plots.sbc_ranks",
     plots.sbc_ranks,
@@ -1410,6 +1494,7 @@ call(
     ax=AXES,
     deltas=besides(ROW, None, bad=([0.5], [0.0, 0.5], [0.5, 1.0])),
     prob=PROB,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.running",
@@ -1479,6 +1564,7 @@ call(
     ax=AXES,
     size=whole(1),
     seed=SEED,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.posterior",
@@ -1488,11 +1574,10 @@ call(
     ax=AXES,
     parameter=PARAMETER,
     prob=PROB,
-    label=text("a name", optional=True),
+    **LOOK,
     thresholds=Values(
         ((), 1.0, [1, 2], np.array(1.0), pd.Series([1.0])), ("a", [math.nan], None, True, [[1.0]], THING)
     ),
-    color=Values((None, "red", (0.1, 0.2, 0.3)), ("reddish", 3, True, THING, [1, 2])),
 )
 call(
     "bayes_dp.plots.prior_posterior",
@@ -1504,7 +1589,7 @@ call(
     prob=PROB,
 )
 for _name in ("roc", "scores"):
-    _more = {"confidence": CONFIDENCE} if _name == "roc" else {"bins": whole(2)}
+    _more = {"confidence": CONFIDENCE, **LOOK} if _name == "roc" else {"bins": whole(2)}
     call(
         f"bayes_dp.plots.{_name}",
         getattr(plots, _name),
@@ -1548,6 +1633,7 @@ call(
     ax=AXES,
     prob=PROB,
     others=Values((None, {}, {"mine": GAUSSIAN}), (3, [GAUSSIAN], "mine", True, {"mine": 3}, {3: GAUSSIAN}, THING)),
+    **LOOK,
 )
 call("bayes_dp.plots.widths", plots.widths, {"plan": PLAN}, plan=thing(PLAN, wrong=(COUNTS, None)), ax=AXES)
 
@@ -1788,6 +1874,7 @@ call(
     target=TARGET,
     reference=Values(([0.0, 1.0], np.zeros(2)), ([0.0], 1.0, [0.0, math.nan], np.eye(2), "a", True, None, THING)),
 )
+X_OF_PAIRS, Y_OF_PAIRS = RNG.normal(size=(100, 2)), np.arange(100) % 2
 DATA_SETS = games.DataSets(lambda rng, n: rng.normal(size=(n, 2)), lambda data, rng: data.mean(axis=0), 5)
 PLAYED = {
     "mechanism": thing(DATA_SETS, wrong=(None, games.DataSets)),
@@ -1823,6 +1910,160 @@ call(
     threshold=number(-math.inf, math.inf, "[]", 0.5),
     per_base=Values((False,), (*flag().bad, True), ("base",)),
 )
+call(
+    "bayes_dp.games.LabelGame",
+    games.LabelGame,
+    {"labels": CLASSES, "proxy": PROXY, "score": MODEL},
+    labels=OF_CLASSES,
+    proxy=Values((PROXY,), (*PROBABILITIES, None), ("labels", "score")),
+    score=Values((MODEL, -MODEL, MODEL * math.inf), (MODEL[:-1], MODEL * math.nan, None, 3, "a", THING)),
+)
+_game = games.LabelGame([0, 1, 1], [[0.5, 0.5]] * 3, [[-1.0, 1.0]] * 3)
+call("bayes_dp.games.labels.LabelGame.play", _game.play, {}, seed=SEED)
+ATTRIBUTES = Values((np.zeros((3, 2)), [[1], [2], [3]]), ([1, 2, 3], [[math.nan]] * 3, "a", True, None, 3, THING))
+IMPUTER = SimpleNamespace(
+    sample=lambda public, seed: np.random.default_rng(seed).normal(size=(len(public), 1)),
+    log_prob=lambda public, values: values[:, 0],
+)
+call(
+    "bayes_dp.games.AttributeGame",
+    games.AttributeGame,
+    {"public": [[0.0]] * 3, "values": [[1.0]] * 3, "imputer": IMPUTER, "score": lambda public, values: values[:, 0]},
+    public=besides(ATTRIBUTES, np.zeros((3, 0)), bad=(np.zeros((2, 1)),)),
+    values=besides(ATTRIBUTES, bad=(np.zeros((3, 0)), np.zeros((2, 1)))),
+    imputer=Values((IMPUTER,), (None, 3, "a", True, THING, [1.0])),
+    score=thing(lambda public, values: values[:, 0], wrong=(None,)),
+    relative=flag(),
+)
+_game = games.AttributeGame([[0.0]] * 3, [[1.0]] * 3, IMPUTER, lambda public, values: values[:, 0])
+call("bayes_dp.games.attributes.AttributeGame.play", _game.play, {}, seed=SEED)
+OF_THREE = Values(([0.1, 0.2, 0.3], np.zeros(3)), ([1, 2], [[1, 2, 3]], [math.nan] * 3, "a", True, None, 3, THING))
+call("bayes_dp.games.MembershipCoins", games.MembershipCoins, {"n": 3}, n=whole(1), seed=SEED)
+call("bayes_dp.games.membership.MembershipCoins.table", games.MembershipCoins(3).table, {}, score=OF_THREE)
+call(
+    "bayes_dp.games.shown_members",
+    games.shown_members,
+    {"training": [1.0, 2.0, 3.0], "fresh": [0.0, 1.0, 2.0]},
+    training=besides(OF_THREE, names=("fresh",)),
+    fresh=OF_THREE,
+    seed=SEED,
+)
+call(
+    "bayes_dp.games.LabelCanaries", games.LabelCanaries, {"n": 3, "classes": 2}, n=whole(1), classes=whole(2), seed=SEED
+)
+call(
+    "bayes_dp.games.label_canaries.LabelCanaries.table",
+    games.LabelCanaries(3, 2).table,
+    {},
+    score=Values((np.zeros((3, 2)), [[-math.inf, 0]] * 3), (np.zeros((3, 3)), [1, 2], "a", True, None, THING)),
+)
+COINS, CHANCES = (RNG.random((2, 60)) < 0.5), RNG.random((2, 60))
+IN_GAMES = Values((CHANCES, CHANCES.tolist()), (CHANCES[:1], 2 * CHANCES + 1, CHANCES * math.nan, None, 3, "a", THING))
+SHARES = Values(
+    ((0.1, 0.5), [0.1], 0.2, 1.0, 1e-9, pd.Series([0.1])), ([], [0.0], 1.5, [[0.1]], math.nan, "a", True, None, THING)
+)
+call(
+    "bayes_dp.games.Played",
+    games.Played,
+    {"member": COINS, "baseline": CHANCES, "attack": CHANCES},
+    member=Values((COINS, COINS.tolist()), (COINS[0], CHANCES, [], None, 3, "a", THING)),
+    baseline=IN_GAMES,
+    attack=IN_GAMES,
+    control=besides(IN_GAMES, None),
+    shares=SHARES,
+    generated=flag(),
+    sizes=Values(({}, {"audit": 60}), (3, None, "a", True, [1], THING, math.nan)),
+)
+GAMES_PLAYED = games.Played(COINS, CHANCES, CHANCES)
+for _name in ("tables", "table"):
+    _full = f"bayes_dp.games.played.Played.{_name}"
+    call(
+        _full,
+        getattr(GAMES_PLAYED, _name),
+        {},
+        game=Values((0, 1, -1, np.int64(1)), (2, -3, 0.5, "0", None, True, [0])),
+    )
+LINEAR = Values((None, LogisticRegression()), (3, "trees", True, [1], THING, int, math.nan))
+GAMES = {
+    "seeds": whole(1),
+    "seed": SEED,
+    "n_jobs": N_JOBS,
+    "progress": PROGRESS,
+    "checkpoint": Values((None,), (3, True, ["a"], THING, math.nan, {})),
+}
+SAID = Values(
+    ((Y_OF_PAIRS, Y_OF_PAIRS), [Y_OF_PAIRS, Y_OF_PAIRS[:, None]]),
+    (
+        Y_OF_PAIRS,
+        (Y_OF_PAIRS[:9], Y_OF_PAIRS),
+        (["a"] * 50, Y_OF_PAIRS),
+        (Y_OF_PAIRS * math.nan, 3),
+        3,
+        "ab",
+        None,
+        THING,
+    ),
+)
+call(
+    "bayes_dp.games.coin_pairs",
+    games.coin_pairs,
+    {"features": (X_OF_PAIRS, X_OF_PAIRS), "target": (Y_OF_PAIRS, Y_OF_PAIRS)},
+    until="bayes_dp.games.pairs:play_all",
+    features=Values(
+        ((X_OF_PAIRS, X_OF_PAIRS), (X_OF_PAIRS * math.nan, X_OF_PAIRS)),
+        (X_OF_PAIRS, (X_OF_PAIRS, X_OF_PAIRS[:, :1]), (X_OF_PAIRS + math.inf, X_OF_PAIRS), ("a", "b"), 3, None, THING),
+    ),
+    target=SAID,
+    control=besides(SAID, None),
+    real=flag(),
+    training=Values((0.4, 0.6), (0, 1, 0.0, math.nan, "a", None, True, [0.5])),
+    shares=SHARES,
+    attack_classifier=LINEAR,
+    baseline_classifier=LINEAR,
+    **GAMES,
+)
+
+
+class _Generator:
+    def fit(self, x: Any) -> None: ...
+
+    def sample(self, n: int, seed: int) -> Any:
+        return np.zeros((n, 2))
+
+
+CALLED = Values((None, lambda x: x), (3, "a", True, [1], THING, math.nan))
+call(
+    "bayes_dp.games.Panoramia",
+    games.Panoramia,
+    {"x": X_OF_PAIRS, "generator": _Generator(), "helper": lambda x: x},
+    x=Values((X_OF_PAIRS, X_OF_PAIRS.tolist()), (3, None, True, "a", [], X_OF_PAIRS[:7], THING, {}), ("members",)),
+    y=Values((None, Y_OF_PAIRS, Y_OF_PAIRS.tolist()), (3, True, "a", [], [0], [[1], [1, 2]], THING, math.nan)),
+    generator=Values((_Generator(),), (3, None, True, "a", _Generator, THING, math.nan)),
+    real=Values((None,), (X_OF_PAIRS, 3, True, "a", THING), ("generator",)),
+    helper=CALLED,
+    helpers=Values((None, ("generated",), ["members"], "members", ()), ("all", 3, True, ["a"], [1], THING, math.nan)),
+    features=CALLED,
+    parts=Values(
+        ((0.4, 0.3), [30, 0.3], (30, 30)),
+        (3, None, "ab", (0.5,), (0.9, 0.05), (0, 0.5), ("a", 1), (30.5, 9)),
+        ("members",),
+    ),
+    shares=SHARES,
+    attack_classifier=LINEAR,
+    baseline_classifier=LINEAR,
+)
+TARGETS = Values(({"a": lambda x: x[:, 0]},), (3, None, True, "a", {}, [abs], THING, {1: abs}, {"control": abs}))
+_game = games.Panoramia(X_OF_PAIRS, generator=_Generator())
+ONE_TARGET = Values((lambda x: x[:, 0],), (3, None, True, "a", [abs], THING, lambda x: x, math.nan))
+for _name, _values in (("play", {"target": ONE_TARGET}), ("play_all", {"targets": TARGETS, **GAMES})):
+    call(
+        f"bayes_dp.games.panoramia.Panoramia.{_name}",
+        getattr(_game, _name),
+        {name: _values[name].good[0] for name in ("target", "targets") if name in _values},
+        until="bayes_dp.games.panoramia:play_all",
+        control=besides(ONE_TARGET, None),
+        **_values,
+    )
 LEAKAGE = leakage.scores(FEATURES, labels=[f"row {i}" for i in range(60)])
 call(
     "bayes_dp.leakage.scores",
@@ -1866,7 +2107,42 @@ for _name, _argument in (("leakage", "bins"), ("at_risk", "count")):
         table=thing(LEAKAGE, wrong=(COUNTS, SCORES, None)),
         ax=AXES,
         **{_argument: whole(2 if _argument == "bins" else 1)},
+        **(LOOK if _name == "leakage" else {}),
     )
+
+# Trackers -------------------------------------------------------------------------------------------------------------
+
+
+class Logged:
+    """What has the methods of a tracker's run."""
+
+    summary: dict[str, str] = {}  # noqa: RUF012
+
+    def log(self, metrics: Any) -> None:
+        pass
+
+
+TRACKED = {
+    "result": thing(audits.katz(COUNTS, 0.1), Later(posterior), wrong=(COUNTS, None, 0.5)),
+    "name": Values(("privacy",), ("", *text().bad)),
+}
+call("bayes_dp.trackers.metrics", trackers.metrics, {"result": audits.katz(COUNTS, 0.1)}, **TRACKED)
+call(
+    "bayes_dp.trackers.to_wandb",
+    trackers.to_wandb,
+    {"result": audits.katz(COUNTS, 0.1), "run": Logged()},
+    run=thing(Logged(), wrong=(None, COUNTS)),
+    **TRACKED,
+)
+_MLFLOW = types.SimpleNamespace(log_metrics=lambda metrics: None, log_dict=lambda content, path: None)
+
+
+def _to_mlflow(**arguments: Any) -> None:
+    with unittest.mock.patch.dict(sys.modules, mlflow=_MLFLOW):
+        trackers.to_mlflow(**arguments)
+
+
+call("bayes_dp.trackers.to_mlflow", _to_mlflow, {"result": audits.katz(COUNTS, 0.1)}, **TRACKED)
 
 # Simulated audits -----------------------------------------------------------------------------------------------------
 
@@ -1885,7 +2161,7 @@ call(
 
 # The tests ------------------------------------------------------------------------------------------------------------
 
-MODULES = (bdp, audits, attacks, propensity, games, leakage, plots, calibrate, region, tradeoff, datasets)
+MODULES = (bdp, audits, attacks, propensity, games, leakage, plots, calibrate, region, tradeoff, datasets, trackers)
 RESULTS = {  # which users are given and do not make; their members are in the table
     "InputError",
     "LeakageTable",
@@ -1912,10 +2188,12 @@ RESULTS = {  # which users are given and do not make; their members are in the t
     "Study",
     "TradeOffFunction",
     "Mechanism",
+    "Imputer",
     "Verdict",
 }
 ELSEWHERE = {  # arguments of whatever is called, which another test has
     **{f"bayes_dp.games.per_datum.DataSets.{name}": {"rng"} for name in ("data", "without", "with_")},
+    "bayes_dp.games.panoramia.Panoramia.play": {"how"},
     "bayes_dp.estimate": {"settings"},
     "bayes_dp.report": {"settings"},
     "bayes_dp.gate": {"options"},

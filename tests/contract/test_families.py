@@ -1,4 +1,4 @@
-"""What every registered family of trade-off functions answers, and the example of docs/extending.md."""
+"""What every registered family of trade-off functions answers, and the example of docs/methods/extending.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ COUNTS = bdp.ErrorCounts([2, 5, 3], [12, 15, 20], [3, 5, 10], [14, 15, 20])
 
 def recipe() -> tuple[str, str]:
     """The file and the line."""
-    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8").split("\n### How to add a family\n")[1]
+    page = (ROOT / "docs" / "methods" / "extending.md").read_text(encoding="utf-8")
+    text = page.split("\n### How to add a family\n")[1]
     module, line = re.findall(
         r"^    ```(?:python|text)\n(.*?)^    ```$", text.split("\n## ")[0], re.DOTALL | re.MULTILINE
     )
@@ -139,7 +140,7 @@ def test_the_samplers_refuse_it_and_say_why(name: str, method: str):
 
 
 def test_the_page_lists_the_families():
-    page = (ROOT / "docs" / "families.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "methods" / "families.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\w+)` \|", page.split("| family | θ |")[1].split("\n\n")[0], re.MULTILINE)
     assert listed == list(BUILT_IN)
 

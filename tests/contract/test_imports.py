@@ -20,9 +20,10 @@ FLOORS = (
     ("region",),
     ("data",),
     ("datasets", "results"),
-    ("attacks", "games"),
+    ("attacks",),
+    ("games",),
     ("audits",),
-    ("claims", "propensity"),
+    ("claims", "propensity", "trackers"),
     ("bayes", "leakage"),
     ("comparison",),
     ("calibrate", "planning", "testing"),
@@ -48,9 +49,10 @@ BAYES_FLOORS = (
     ("levels",),
     ("sampled",),
     ("exact", "mhaar", "nuts"),
-    ("compare_families", "grouped"),
+    ("compare_families", "grouped", "saved"),
     ("estimate",),
     ("checks",),
+    ("inference_data",),
 )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayes_dp as bdp
 from bayes_dp.bayes import likelihoods
@@ -24,6 +25,7 @@ from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.likelihoods.gamma_ratios import log_binomial
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS, NAMES
 from bayes_dp.bayes.question import ask
+from tests.bayes.arviz_contract import works
 
 ROOT = Path(__file__).parents[2]
 BUILT_IN, EXAMPLE, OWN = tuple(LIKELIHOODS), "lapses", "mine"
@@ -149,6 +151,25 @@ def test_its_prior_has_a_range(law: BaseLikelihood):
             assert law.log_prior(counts, *(2.0 for _ in law.shared)) == -np.inf
 
 
+def test_draws_of_its_prior_have_the_density_of_it(law: BaseLikelihood):
+    """The last parameter given those before it: its distribution function, by sums of the density, is uniform."""
+    counts, size = Counts.of(COUNTS), 400
+    drawn = law.draw_shared(np.random.default_rng(3), counts, size)
+    assert tuple(drawn) == law.shared
+    if not law.shared:
+        return
+    ends = {"tau": (-0.08, 0.08), "rho": (-1.0, 1.0), "lapse": (0.0, 1.0)}[law.shared[-1]]
+    grid = np.linspace(*ends, 4001)[1:-1]
+    others = list(drawn.values())[:-1]
+    with jax.enable_x64(True):
+        density = jax.jit(jax.vmap(lambda *values: jax.vmap(lambda last: law.log_prior(counts, *values, last))(grid)))
+        mass = (
+            np.exp(density(*others)) if others else np.exp([jax.vmap(lambda v: law.log_prior(counts, v))(grid)] * size)
+        )
+    below = np.where(grid < drawn[law.shared[-1]][:, None], mass, 0).sum(axis=1) / mass.sum(axis=1)
+    assert stats.kstest(below, "uniform").pvalue > 1e-3
+
+
 def test_by_the_exact_method(name: str, given: str | BaseLikelihood, law: BaseLikelihood):
     if not law.closed_form:
         with pytest.raises(bdp.InputError, match=f"not '{name}'"):
@@ -202,7 +223,7 @@ def test_by_mhaar(by_mhaar: bdp.Posterior, law: BaseLikelihood):
 
 
 def test_arviz(by_mhaar: bdp.Posterior, law: BaseLikelihood):
-    data = by_mhaar.to_arviz()
+    data = works(by_mhaar, size=100)
     assert set(law.shared) <= set(data.posterior.data_vars)
     assert np.isfinite(data.sample_stats["lp"].values).all()
 
@@ -259,7 +280,7 @@ def test_the_command_line_takes_a_name_that_is_registered():
 
 
 def test_the_table_of_the_documentation_has_them_all():
-    lines = (ROOT / "docs" / "method.md").read_text().splitlines()
+    lines = (ROOT / "docs" / "methods" / "method.md").read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("| `likelihood=` |"))
     rows = [line.split("|") for line in itertools.takewhile(lambda line: line.startswith("|"), lines[start + 2 :])]
     assert [row[1].strip().strip('`"') for row in rows] == list(BUILT_IN)

@@ -71,8 +71,8 @@ def test_python(path: Path):
 
 
 @pytest.fixture(scope="module")
-def programs() -> Iterator[Path]:
-    """The folder of a bayes-dp most of whose command lines share a process."""
+def server() -> Iterator[str]:
+    """The address of a process in which command lines run."""
     with tempfile.TemporaryDirectory() as short:  # the address of a socket may have a hundred characters
         address = Path(short) / "socket"
         command = [sys.executable, "-m", "tests.contract.command_server", str(address)]
@@ -83,10 +83,19 @@ def programs() -> Iterator[Path]:
                 if address.exists():
                     break
                 time.sleep(0.1)
-            yield shim(Path(short), str(address))
+            yield str(address)
         finally:
             server.kill()
             server.wait()
+
+
+@pytest.fixture(scope="module")
+def programs(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a bayes-dp of which each verb has a process of its own once, in this worker or another one."""
+    own = tmp_path_factory.getbasetemp()
+    seen = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "verbs"
+    seen.mkdir(exist_ok=True)
+    return shim(tmp_path_factory.mktemp("program"), server, seen)
 
 
 def in_shell(code: str, programs: Path) -> subprocess.CompletedProcess[str]:
@@ -113,14 +122,15 @@ def test_command_lines(path: Path, programs: Path):
         ("mkdir -p new; cd new; bayes-dp audit one-run --help > help.txt; cat help.txt | wc -l", 0),
     ],
 )
-def test_both_ways_to_run_a_command_line_are_one(programs: Path, code: str, returned: int):
-    for seen in (programs.parent / "seen").iterdir():
-        seen.unlink()
+def test_both_ways_to_run_a_command_line_are_one(server: str, tmp_path: Path, code: str, returned: int):
+    seen = tmp_path / "verbs"
+    seen.mkdir()
+    programs = shim(tmp_path / "program", server, seen)
     own, shared = in_shell(code, programs), in_shell(code, programs)
     assert (own.stdout, own.stderr, own.returncode) == (shared.stdout, shared.stderr, shared.returncode)
     assert own.returncode == returned
     assert own.stdout + own.stderr
-    assert len(list((programs.parent / "seen").iterdir())) == 1
+    assert len(list(seen.iterdir())) == 1
 
 
 WAYS = re.search(r"## What do you have\?\n\n.*?\n\n", FILES[0].read_text(encoding="utf-8"), re.DOTALL)[0]
@@ -139,6 +149,11 @@ def test_the_commands_of_the_ways_in_are_taken(line: str):
 @pytest.mark.parametrize("name", re.findall(r"bdp((?:\.\w+)+)", WAYS))
 def test_the_calls_of_the_ways_in_exist(name: str):
     assert callable(operator.attrgetter(name[1:])(bdp))
+
+
+def test_readme_and_guide_are_short():
+    assert FILES[0].read_text(encoding="utf-8").count("\n") <= 120
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in FILES if path.parent.name == "guide") <= 12_000
 
 
 def test_blocks_are_found(tmp_path: Path):

@@ -50,7 +50,7 @@ def recipe(kind: str) -> tuple[str, str]:
 def copy(tmp_path: Path) -> Path:
     for folder in ("bayes_dp", "models"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "docs" / "models.md", tmp_path)
+    shutil.copy(ROOT / "docs" / "evidence" / "models.md", tmp_path)
     return tmp_path
 
 
@@ -131,4 +131,4 @@ def listed(page: Path) -> set[str]:
 
 
 def test_every_model_that_runs_is_listed():
-    assert listed(ROOT / "docs" / "models.md") == runnable(ROOT / "models")
+    assert listed(ROOT / "docs" / "evidence" / "models.md") == runnable(ROOT / "models")

@@ -1198,3 +1198,11 @@ def test_empty_columns_and_a_group_of_that_name_state_nothing(tmp_path):
 def test_the_bundled_counts_say_that_they_are_cross_fed():
     assert ErrorCounts.from_csv(datasets.demo_csv()) == datasets.mnist_a4()
     assert datasets.mnist_a4().design == "cross_fed"
+
+
+def test_a_notebook_shows_the_rows():
+    shown = ErrorCounts([3, 5], [20, 30], [4, 6], [20, 30], base=["<b>", "c"])._repr_html_()
+    assert "<td>&lt;b&gt;</td><td>3 of 20</td><td>0.15</td><td>4 of 20</td><td>0.2</td>" in shown
+    many = ErrorCounts([1] * 25, 20, [4] * 25, 20).summary()
+    assert many.splitlines()[-1] == "and 5 more bases"
+    assert len(many.splitlines()) == 2 + 20 + 1

@@ -718,3 +718,8 @@ def test_scores_with_the_wrong_sign():
     assert f"TPR at an FPR of 0.01: {turned.tpr_at(0.01)}" in str(turned)
     assert "0.001" not in str(turned)  # of 200 non-members
     assert GuessTable([1.0, 2.0], [True, False]).cautions() == ()  # too few to tell
+
+
+def test_a_notebook_shows_how_well_the_scores_tell():
+    assert "<td>AUC</td>" in GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True])._repr_html_()
+    assert "2 members" in GuessTable([0.1, 0.4], [True, True])._repr_html_()

@@ -119,3 +119,10 @@ def test_counts_of_dependent_rows_are_no_guesses_on_coins():
     alone = bdp.ErrorCounts(*rows, design="one_run", examples=100)
     assert bdp.audits.one_run(apart, 1e-5).value == bdp.audits.one_run(alone, 1e-5).value
     assert bdp.audits.one_run(grouped[0], 1e-5).value >= 0
+
+
+def test_a_notebook_shows_the_numbers():
+    shown = bdp.Guesses(100, [10, 0], [7, 0], rule="uncorrected", warnings=("<b>",))._repr_html_()
+    assert "<td>10</td><td>7</td><td>0.7</td>" in shown
+    assert "<td>0</td><td>0</td><td></td>" in shown
+    assert "&lt;b&gt;" in shown

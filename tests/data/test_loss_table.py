@@ -376,3 +376,10 @@ def test_to_frame():
 def test_import_is_light():
     code = "import sys, bayes_dp.data.loss_table; print([m for m in ('pandas', 'scipy', 'jax') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_notebook_shows_the_rows():
+    shown = LossTable([[1.0, 3.0], [1e308, 1e308]], [[5.0, 5.0], [0.0, 2.0]], base=["a", "<b>"])._repr_html_()
+    assert "<td>a</td><td>2 (sd 1)</td><td>5 (sd 0)</td>" in shown
+    assert "<td>&lt;b&gt;</td>" in shown
+    assert LossTable([[0.0]] * 21, [[1.0]] * 21).summary().splitlines()[-1] == "and 1 more bases"

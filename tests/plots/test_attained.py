@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.colors import same_color
 
 import bayes_dp as bdp
 from bayes_dp import plots
@@ -52,7 +53,7 @@ def test_a_fixed_strength_has_no_line_of_the_weakest(ax):
 
 def test_curves_are_drawn_with_their_stairs(curves, ax):
     plots.roc_plane(ax=ax, post=curves)
-    stairs = [line for line in ax.lines if line.get_color() == "black" and line.get_linewidth() == 0.6]
+    stairs = [line for line in ax.lines if same_color(line.get_color(), "black") and line.get_linewidth() == 0.6]
     assert len(stairs) == 3
     x, y = stairs[1].get_data()
     assert (x[0], y[0], x[-1], y[-1]) == (1.0, 0.0, 0.0, 1.0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import pytest
+from matplotlib.colors import same_color
 
 import bayes_dp as bdp
 from bayes_dp import plots
@@ -70,8 +71,8 @@ def test_kinds_differ_in_shape_and_colour(ax):
 def test_what_is_not_valid_is_hollow_broken_and_grey(ax):
     plots.forest(COMPARISON, ax)
     for r, parts, name in zip(SHOWN, drawn(ax), ax.get_yticklabels(), strict=True):
-        assert (parts["marker"].get_markerfacecolor() == "white") == (not r.valid)
-        assert (name.get_color() == "black") == r.valid
+        assert same_color(parts["marker"].get_markerfacecolor(), "white") == (not r.valid)
+        assert same_color(name.get_color(), "black") == r.valid
         if "line" in parts:
             assert (parts["line"].get_linestyle() == "-") == r.valid
 

@@ -1,4 +1,4 @@
-"""docs/figures.md shows every figure, and docs/figures/make.py makes every picture there."""
+"""docs/reference/figures.md shows every figure, and docs/figures/make.py makes every picture there."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def make():
 
 
 def test_every_figure_is_shown(make):
-    text = (DOCS / "figures.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "figures.md").read_text(encoding="utf-8")
     for name in plots.__all__:
         assert f"plots.{name}(" in text, name
-    shown = set(re.findall(r"!\[[^\]]+\]\(figures/(\w+)\.png\)", text))
+    shown = set(re.findall(r"!\[[^\]]+\]\(\.\./figures/(\w+)\.png\)", text))
     assert shown == set(make.FIGURES) <= {path.stem for path in (DOCS / "figures").glob("*.png")}
 
 

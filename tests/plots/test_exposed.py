@@ -7,7 +7,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import same_color, to_hex
 
 import bayes_dp as bdp
 from bayes_dp import plots
@@ -34,7 +34,8 @@ def test_the_rows(ax):
     filled, hollow = (line for line in ax.get_lines() if line.get_marker() == "o")
     assert list(filled.get_xdata()) == [3.0, 2.0]
     assert list(hollow.get_xdata()) == [1.0]
-    assert (filled.get_markerfacecolor(), hollow.get_markerfacecolor()) == (ORANGE, "white")
+    assert filled.get_markerfacecolor() == ORANGE
+    assert same_color(hollow.get_markerfacecolor(), "white")
     ends = {to_hex(part.get_color()[0]): np.array(part.get_segments())[:, :, 0].tolist() for part in ax.collections}
     assert ends == {ORANGE: [[1.5, 6.0], [1.0, 4.0]], BLUE: [[0.5, 2.0]]}
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # from top to bottom

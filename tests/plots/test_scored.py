@@ -52,8 +52,14 @@ def test_the_shares_of_the_bins_add_up_to_all_examples(ax):
     assert shares[2][8] == pytest.approx(middle.sum() / MEMBER.sum(), abs=2e-3)
 
 
-@pytest.mark.parametrize("score", [np.zeros(4), np.array([np.inf, -np.inf, np.inf, -np.inf])])
-def test_scores_without_a_range(ax, score):
+@pytest.mark.parametrize(
+    ("score", "found"),
+    [(np.zeros(4), [0, 0, 1]), (np.array([np.inf, -np.inf, np.inf, -np.inf]), [0, 0.5, 1])],
+)
+def test_scores_without_a_range(ax, score, found):
     table = bdp.GuessTable(score, [True, True, False, False])
     plots.scores(table, ax)
+    assert [patch.get_data().values.sum() for patch in ax.patches] == pytest.approx([1.0] * 4)
+    ax.clear()
     plots.roc(table, ax)
+    assert ax.get_lines()[0].get_xydata().tolist() == [[0.25, found[0]], [0.5, found[1]], [1, found[2]]]

@@ -16,6 +16,8 @@ import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.attacks import measure_fast
 from bayes_dp.checks import InputError
+from tests.plots.test_generated import games
+from tests.plots.test_memory_of_labels import bounds
 from tests.plots.test_planned import made
 
 RNG = np.random.default_rng(0)
@@ -57,6 +59,9 @@ CALLS = {
     "bases": lambda exact, sampled, ax: plots.bases(COUNTS, bdp.audits.combine(COUNTS, 1e-3), ax),
     "roc": lambda exact, sampled, ax: plots.roc(SCORES, ax),
     "scores": lambda exact, sampled, ax: plots.scores(SCORES, ax),
+    "remembered": lambda exact, sampled, ax: plots.remembered(bounds(), ax),
+    "precision": lambda exact, sampled, ax: plots.precision(games(), ax),
+    "closeness": lambda exact, sampled, ax: plots.closeness(games(), ax),
     "widths": lambda exact, sampled, ax: plots.widths(made(1.8), ax),
 }
 

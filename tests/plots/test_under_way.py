@@ -42,6 +42,14 @@ def test_nothing_yet_and_no_claim(method):
     plt.close("all")
 
 
+def test_one_trade_off_function_has_no_bound():
+    audit = bdp.audits.sequential(0.0, family=bdp.tradeoff.Gaussian(0.5), block=(1, 2)).update([0] * 40, [0] * 80)
+    (ax,) = bdp.plots.running(audit)
+    assert np.array_equal(ax.lines[0].get_xydata(), np.array([(0, 0.0), *audit.claim_trace()]))
+    assert ax.get_xlabel() == "blocks"
+    plt.close("all")
+
+
 def test_refusals(audit, exact):
     for posteriors in ({-1: exact}, {1.5: exact}, {10: 3}, [exact]):
         with pytest.raises(InputError, match="posteriors"):

@@ -67,6 +67,14 @@ class ResultContract(ABC):
         for other in (copy.copy(text), pickle.loads(pickle.dumps(text))):
             assert (other, other.html) == (text, text.html)
 
+    def test_in_brief(self):
+        result = self.made()
+        whole, brief = result.summary().splitlines(), result.brief().splitlines()
+        assert len(brief) <= len(whole)
+        added = [line for line in brief if line not in whole]
+        assert all(line.endswith(", not shown in brief") for line in added)
+        assert bool(added) == (len(brief) < len(whole)) or len(added) == 1
+
     def test_repr_is_one_line(self):
         for result in (self.made(), self.hostile()):
             assert len(repr(result).splitlines()) == 1

@@ -30,7 +30,7 @@ def test_groups_and_values():
         np.testing.assert_array_equal(found["posterior"][name].values, values)
     np.testing.assert_array_equal(found["sample_stats"]["lp"].values, stats["lp"])
     np.testing.assert_array_equal(found["observed_data"]["false_positives"].values, [1, 2])
-    np.testing.assert_array_equal(found["observed_data"]["positives"].values, [30, 40])
+    np.testing.assert_array_equal(found["constant_data"]["positives"].values, [30, 40])
     assert found["posterior"]["epsilon"].dims == ("chain", "draw")
     assert found["posterior"]["alpha"].dims == ("chain", "draw", "base")
     assert found["observed_data"]["false_negatives"].dims == ("base",)

@@ -67,7 +67,7 @@ class TestFamilyPosterior(TestPosterior):
 class Drawn(SampledPosterior):
     """A posterior by the same draws whatever is asked."""
 
-    diagnostics: Any = {"rhat": math.nan}  # noqa: RUF012 - one for all, as it is never changed
+    diagnostics: Any = {"rhat": {"epsilon": math.nan}}  # noqa: RUF012 - one for all, as it is never changed
     assumptions = warnings = ()
 
     def __init__(self, question: Any) -> None:
@@ -230,6 +230,15 @@ class TestPlan(SavedContract):
         return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,), limit=None, present=1.5)
 
 
+class TestMeaning(ResultContract):
+    def made(self):
+        return bdp.Claim(1.0, 1e-3).meaning()
+
+    def hostile(self):
+        (row,) = self.made().rows.values()
+        return replace(self.made(), rows={HOSTILE: row})
+
+
 class TestClaimPlan(ResultContract):
     def made(self):
         return bdp.plan_claim(1.0, 1e-5, 2.0, method="betting")
@@ -324,7 +333,8 @@ def test_every_kind_of_result_has_its_contract():
 
 
 def test_the_contract_and_the_documentation_name_every_format():
-    contract, page = formats.__doc__ or "", (Path(__file__).parents[2] / "docs" / "saved.md").read_text("utf-8")
+    pages = Path(__file__).parents[2] / "docs" / "reference"
+    contract, page = formats.__doc__ or "", (pages / "saved.md").read_text("utf-8")
     for cls in kinds(Result):
         kind, version = cls.format.split("/")[1:]
         assert version == "1"

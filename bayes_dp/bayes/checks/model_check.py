@@ -43,7 +43,7 @@ from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Part, Rows, Sentences, digits
 
-__all__ = ["ModelCheck", "check", "new_counts"]
+__all__ = ["ModelCheck", "check", "new_counts", "rates_given"]
 
 
 _DOUBTFUL = 0.01  # p-value below which a check speaks up
@@ -231,16 +231,19 @@ def new_counts(posterior: Posterior, size: int = 2000, seed: int = 0) -> tuple[F
 def _rates(
     posterior: Posterior, draws: Mapping[str, Floats], size: int, seed: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Rates of every base given the counts and the draws, each (size, n).
+    """Rates of every base given the counts and the draws, each (size, n)."""
+    tight = posterior.question.strength == "tight" and not isinstance(posterior, FamilyPosterior)
+    return rates_given(posterior, draws, rng) if tight else posterior.rates(size, seed)
 
-    Where a posterior of (ε, δ) has none, for strength="tight", they are drawn among uniform places on the boundary, in
-    proportion to the likelihood.
+
+def rates_given(posterior: Posterior, draws: Mapping[str, Floats], rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Rates of every base in the limit strength="tight", where a posterior of (ε, δ) has none: each (size, n).
+
+    They are drawn among uniform places on the boundary, in proportion to the likelihood.
     """
     question = posterior.question
-    if question.strength != "tight" or isinstance(posterior, FamilyPosterior):
-        return posterior.rates(size, seed)
     columns = Counts.of(question.counts)
-    alpha, beta = np.empty((2, size, len(question.counts)))
+    alpha, beta = np.empty((2, len(draws[question.parameter]), len(question.counts)))
     for row, (epsilon, delta) in enumerate(zip(*question.privacy(draws[question.parameter]), strict=True)):
         points = region.sample_boundary(epsilon, delta, _CANDIDATES, rng)
         with double():

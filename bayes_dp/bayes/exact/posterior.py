@@ -22,11 +22,11 @@ from bayes_dp.bayes.grid.axis import Axis, axis_of
 from bayes_dp.bayes.grid.grid import HEAVY_TAIL, Grid, GridMarginal, LogLikelihood
 from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.bayes.levels.thresholds import THINNEST, log_given_false_positives
+from bayes_dp.bayes.priors import log_density
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, numbers
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import layer_area
-from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
@@ -153,21 +153,29 @@ class ExactPosterior(BesideGaussian):
         rng = np.random.default_rng([seed, 1])
         return draw_rates(self.question.counts, epsilon, delta, strength, rng)
 
+    @property
+    def _has_rates(self) -> bool:
+        return self.question.strength != "tight"
+
+    @underflow_is_zero
+    def _joint_density(self, value: Floats, strength: Floats) -> Floats | None:
+        question = self.question
+        axis = axis_of(self.parameter, question.priors[self.parameter])
+        log_likelihood = _log_likelihood(question, self._likelihood, axis)
+        found = log_likelihood(value, np.broadcast_to(strength, (len(value), len(strength))))
+        found = found + log_density(question.priors[self.parameter])(value)[:, None]
+        found = found + log_density(question.priors["strength"])(strength)
+        return np.exp(found - self.log_evidence)
+
+    def _saved_question(self) -> dict[str, Any] | None:
+        return self.question.saved()
+
     def _answer(self, question: Question) -> Self:
         return type(self)(question, self._likelihood)  # whose tables of the counts are used again
 
     def delta_at(self, epsilon: float, prior: Any = None) -> Self:
         """The inverse question: the posterior of δ given ε, under a prior on δ (Uniform(0,1) by default)."""
         return self._answer(self.question.given("delta", epsilon, prior))
-
-    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
-        size, seed = check_draws(size, seed)
-        posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
-        if self.question.strength != "tight":
-            alpha, beta = self.rates(size, seed)
-            posterior |= {"alpha": alpha[None], "beta": beta[None]}
-        return to_arviz(posterior, {}, self.question.counts, self.provenance, {"seed": seed})
 
 
 def exact(

@@ -141,13 +141,9 @@ class AveragePosterior(Posterior):
         return np.random.default_rng([seed, 3]).choice(len(self._kept), size=size, p=self._share)
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
+        """Independent draws as an ArviZ object, one chain, with the counts; each family has a likelihood of its own."""
         size, seed = check_draws(size, seed)
-        alpha, beta = self.rates(size, seed)
-        posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
-        return to_arviz(
-            posterior | {"alpha": alpha[None], "beta": beta[None]}, {}, self.counts, self.provenance, {"seed": seed}
-        )
+        return to_arviz(self._chains_of(size, seed)[0], {}, self.counts, self.provenance, {"seed": seed})
 
     def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
         """The interval under the Gaussian family."""

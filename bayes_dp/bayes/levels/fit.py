@@ -31,6 +31,7 @@ _TIGHT = 1e-12  # the distance of a strength from 1 at which the layer has no wi
 _KNOTS = 400  # between which values are interpolated for mean and standard deviation
 _LARGEST = 1e150  # value whose square is a float
 _FINE = 20_000  # places of a prior between which its quantiles are interpolated
+_STRENGTHS = 400  # nodes of s over which a conditional density is summed
 _REACH = 2.0  # times the largest level of a base, or of the prior, up to which levels are tabulated
 
 
@@ -161,6 +162,18 @@ class Fit:
         value = PchipInterpolator(knots, found)(at)
         mean = max(float(weight @ value), coordinate.low)  # which rounding leaves where all is at the end
         return GridMarginal(coordinate, base.density_u, mean, float(np.sqrt(weight @ (value - mean) ** 2)))
+
+    def given(self, marginal: Any, value: Floats, strength: Floats, log_prior: Callable[[Floats], Floats]) -> Floats:
+        """The density of s (c,) given values (r,) of a function of θ that has this marginal, (r, c)."""
+        x = self._coordinate.value(marginal.coordinate.inverse(value))
+        everywhere = (np.arange(_STRENGTHS) + 0.5) / _STRENGTHS
+
+        def log_joint(s: Floats) -> Floats:
+            return self._log_likelihood(x, np.broadcast_to(s, (len(x), len(s)))) + log_prior(s)
+
+        whole = log_joint(everywhere)
+        top = whole.max(axis=1, keepdims=True)
+        return np.asarray(np.exp(log_joint(strength) - top) / np.exp(whole - top).mean(axis=1, keepdims=True))
 
     def draws(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draws of θ and s, (size,) each; s is 1 where it is tight."""

@@ -17,20 +17,21 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.choice import family_of
+from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.grid.axis import axis_of
 from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.counts import CountLevels
 from bayes_dp.bayes.levels.fit import Fit, quantile_of
 from bayes_dp.bayes.levels.thresholds import THINNEST, log_given_false_positives
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
-from bayes_dp.bayes.priors import describe, prior_of
-from bayes_dp.bayes.question import Question, Strength, ask
+from bayes_dp.bayes.priors import describe, log_density, prior_of
+from bayes_dp.bayes.question import Question, Strength, ask, asked_again
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.posterior import Marginal, Posterior, Provenance, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.tradeoff import TradeOff, TradeOffFunction
 
 __all__ = ["FamilyPosterior", "FamilyQuestion", "finite_delta", "made_of", "posterior_of_family"]
 
@@ -97,6 +98,15 @@ class FamilyQuestion:
             law,
             *caution,
         )
+
+    def saved(self) -> dict[str, Any] | None:
+        """What it takes to ask again; None for a family or a prior of the user's own."""
+        if FAMILIES.get(self.family.name) is not self.family:
+            return None
+        priors = dict(self.priors)
+        if self.prior is not None:
+            priors = {self.family.parameter: self.prior} | {k: v for k, v in priors.items() if k == "strength"}
+        return asked_again(self.counts, self.known, self.strength, priors, self.family.name)
 
     def provenance(self) -> Provenance:
         asked = self.asked.provenance("exact", {"family": self.family.name})
@@ -166,6 +176,10 @@ class FamilyPosterior(Posterior):
     @property
     def family(self) -> TradeOffFamily:
         return self.question.family
+
+    def _trade_off(self, probability: float) -> tuple[str, float, TradeOffFunction]:
+        value = float(self.quantile(probability, self._own))
+        return self._own, value, TradeOff(lambda alpha: self.family(alpha, value))
 
     @property
     def unreliable(self) -> tuple[str, ...]:
@@ -276,13 +290,17 @@ class FamilyPosterior(Posterior):
         constant = np.log1p(self.counts.negatives) + np.log1p(self.counts.positives)
         return self._fit.pointwise(theta, draws.get("strength"))[:, self._law.base] - constant
 
-    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain, with the counts as observed data."""
-        size, seed = check_draws(size, seed)
-        alpha, beta = self.rates(size, seed)
-        posterior = {name: values[None] for name, values in self.draws(size, seed).items()}
-        posterior |= {"alpha": alpha[None], "beta": beta[None]}
-        return to_arviz(posterior, {}, self.counts, self.provenance, {"seed": seed})
+    def _saved_question(self) -> dict[str, Any] | None:
+        return self.question.saved() if type(self) is FamilyPosterior else None
+
+    @underflow_is_zero
+    def _joint_density(self, value: Floats, strength: Floats) -> Floats | None:
+        prior = log_density(self.question.priors["strength"])
+        return self.pdf(value)[:, None] * self._fit.given(self._marginal(None), value, strength, prior)
+
+    def _stated(self, size: int, seed: int) -> dict[str, Floats]:
+        """What the priors are of, at the same draws as `draws`, (size,) each: ε for one of the largest advantage."""
+        return self._fit.grid.draws(size, np.random.default_rng(seed))
 
     @cached_property
     @underflow_is_zero

@@ -96,12 +96,6 @@ class Aggregate(BaseLikelihood):
             return jnp.zeros(())
         return jnp.where(shared[0] > 0, self.spread.log_prob(jnp.maximum(shared[0], 1e-300)), -jnp.inf)
 
-    def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
-        """κ to start from, (1,) or (0,)."""
-        if not self.shared:
-            return np.zeros(0)
-        return np.asarray(self.spread.sample(jax.random.key(int(rng.integers(2**31))), (1,)), dtype=np.float64)
-
     def _correlations(self, counts: Counts, alpha: Array, beta: Array, *spread: Array) -> tuple[jax.Array, jax.Array]:
         """τ with which beta-binomial sums have the variance of the groups', (G, m) each."""
         kappa = jnp.asarray(spread[0] if spread else self.spread)

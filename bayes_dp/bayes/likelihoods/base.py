@@ -26,7 +26,7 @@ from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods.candidates import Auxiliaries, BetaPair, uniform_pairs, wide_pairs
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
-from bayes_dp.bayes.priors import parse
+from bayes_dp.bayes.priors import draw, inside, parse
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arrays import Floats
@@ -81,10 +81,13 @@ class BaseLikelihood(ABC):
         """The log density of the shared parameters, normalised; −∞ outside of their range."""
         total = jnp.zeros(())
         for prior, value in zip(self.distributions().values(), shared, strict=True):
-            inside = prior.support(value)
-            possible = prior.sample(jax.random.key(0))
-            total += jnp.where(inside, prior.log_prob(jnp.where(inside, value, possible)), -jnp.inf)
+            possible = prior.support(value)
+            total += jnp.where(possible, prior.log_prob(jnp.where(possible, value, inside(prior))), -jnp.inf)
         return total
+
+    def draw_shared(self, rng: np.random.Generator, counts: Counts, size: int) -> dict[str, Floats]:
+        """Draws of the shared parameters from their prior, (size,) each."""
+        return {name: draw(prior, size, rng) for name, prior in self.distributions().items()}
 
     # What is said of it
 
@@ -100,9 +103,7 @@ class BaseLikelihood(ABC):
 
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """Shared parameters to start a chain from, (q,), possible at all rates if they can be."""
-        priors = self.distributions().values()
-        keys = jax.random.split(jax.random.key(int(rng.integers(2**31))), len(priors) or 1)
-        return np.array([float(prior.sample(key)) for prior, key in zip(priors, keys, strict=False)])
+        return np.array([found[0] for found in self.draw_shared(rng, counts, 1).values()])
 
     def proposal(self, counts: Counts, auxiliaries: Auxiliaries) -> tuple[BetaPair, bool]:
         """The law q of the candidates for the rates, and whether g/q is constant in (α, β).

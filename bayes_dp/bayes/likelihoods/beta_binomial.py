@@ -11,7 +11,7 @@ import numpyro
 
 from bayes_dp.bayes.coordinates import Guess, locate
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
-from bayes_dp.bayes.likelihoods.correlation import TAU_SCALE, TAU_SD, log_prior_of_tau, site_between
+from bayes_dp.bayes.likelihoods.correlation import TAU_SCALE, TAU_SD, draw_tau, log_prior_of_tau, site_between
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.likelihoods.gamma_ratios import log_binomial, log_choose, log_rise
 from bayes_dp.bayes.likelihoods.independent import of_both
@@ -52,6 +52,10 @@ class BetaBinomial(BaseLikelihood):
         """τ ~ Normal(0, 1e-4) on [0, 1)."""
         (tau,) = shared
         return jnp.where((tau >= 0) & (tau < 1), log_prior_of_tau(tau, 0.0), -jnp.inf)
+
+    def draw_shared(self, rng: np.random.Generator, counts: Counts, size: int) -> dict[str, Floats]:
+        """τ, (size,)."""
+        return {"tau": draw_tau(rng, 0.0, size)}
 
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """τ to start from, (1,)."""

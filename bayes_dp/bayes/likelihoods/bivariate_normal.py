@@ -11,7 +11,14 @@ import numpy as np
 import numpyro
 
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
-from bayes_dp.bayes.likelihoods.correlation import TAU_SCALE, TAU_SD, least_tau, log_prior_of_tau, site_between
+from bayes_dp.bayes.likelihoods.correlation import (
+    TAU_SCALE,
+    TAU_SD,
+    draw_tau,
+    least_tau,
+    log_prior_of_tau,
+    site_between,
+)
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.likelihoods.normal_coordinates import locate_normal
 from bayes_dp.data.counts import ErrorCounts
@@ -87,6 +94,13 @@ class BivariateNormal(BaseLikelihood):
             if extreme
             else ""
         )
+
+    def draw_shared(self, rng: np.random.Generator, counts: Counts, size: int) -> dict[str, Floats]:
+        """τ, and ρ given it, (size,) each."""
+        tau = draw_tau(rng, float(least_tau(counts)), size)
+        with jax.enable_x64(True):
+            limit = np.array(jax.vmap(lambda value: self.rho_limit(counts, value))(tau))
+        return {"tau": tau, "rho": rng.uniform(-limit, limit)}
 
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """τ and ρ to start from, (2,)."""

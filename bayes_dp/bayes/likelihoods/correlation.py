@@ -10,13 +10,16 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 from jax.scipy.stats import norm
+from scipy import stats
 
 from bayes_dp.bayes.coordinates import place_between
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
+from bayes_dp.support.arrays import Floats
 
-__all__ = ["TAU_SCALE", "TAU_SD", "least_tau", "log_prior_of_tau", "site_between"]
+__all__ = ["TAU_SCALE", "TAU_SD", "draw_tau", "least_tau", "log_prior_of_tau", "site_between"]
 
 TAU_SD = 0.01
 TAU_SCALE = 0.005  # of the logistic law close to the prior of τ
@@ -26,6 +29,11 @@ def log_prior_of_tau(tau: Array, low: float | jax.Array) -> jax.Array:
     """The log density of Normal(0, 1e-4) cut to (low, 1), at τ in it."""
     mass = norm.cdf(1.0 / TAU_SD) - norm.cdf(low / TAU_SD)
     return jnp.asarray(norm.logpdf(jnp.asarray(tau) / TAU_SD) - math.log(TAU_SD) - jnp.log(mass))
+
+
+def draw_tau(rng: np.random.Generator, low: float, size: int) -> Floats:
+    """Draws of that law, (size,)."""
+    return np.asarray(stats.truncnorm(low / TAU_SD, 1.0 / TAU_SD, scale=TAU_SD).rvs(size, random_state=rng))
 
 
 def least_tau(counts: Counts) -> jax.Array:

@@ -22,7 +22,7 @@ import numpyro
 from bayes_dp.bayes.coordinates import Guess, locate
 from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
-from bayes_dp.bayes.likelihoods.correlation import TAU_SCALE, least_tau, log_prior_of_tau, site_between
+from bayes_dp.bayes.likelihoods.correlation import TAU_SCALE, draw_tau, least_tau, log_prior_of_tau, site_between
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.likelihoods.gamma_ratios import log_binomial
 from bayes_dp.bayes.likelihoods.independent import of_both
@@ -76,6 +76,10 @@ class KupperHaseman(BaseLikelihood):
         (tau,) = shared
         low = least_tau(counts)
         return jnp.where((tau > low) & (tau < 1), log_prior_of_tau(tau, low), -jnp.inf)
+
+    def draw_shared(self, rng: np.random.Generator, counts: Counts, size: int) -> dict[str, Floats]:
+        """τ, (size,)."""
+        return {"tau": draw_tau(rng, float(least_tau(counts)), size)}
 
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """τ = 0, (1,): at another, some rates may be impossible."""

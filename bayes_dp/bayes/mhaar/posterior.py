@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayes_dp.bayes import priors
+from bayes_dp.bayes.compiling import Ordered
 from bayes_dp.bayes.convergence import Failure, convergence, warn
 from bayes_dp.bayes.likelihoods.candidates import AUXILIARIES, Auxiliaries
 from bayes_dp.bayes.likelihoods.counts import Counts
@@ -103,10 +104,10 @@ class MhaarPosterior(SampledPosterior):
     def _answer(self, question: Question) -> Self:
         return self._of(question, self._settings)
 
-    def to_arviz(self) -> Any:
-        """All draws, with the acceptance rates and the log density of (ε, s, α, β) up to a constant as sample_stats."""
+    def _chains_of(self, size: int = 4000, seed: int = 0) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """With the acceptance rates, and the log density of (ε, s, α, β) up to a constant as `lp`."""
         self._stats = {**self._stats, "lp": self._log_density()}
-        return super().to_arviz()
+        return super()._chains_of(size, seed)
 
     def _log_density(self) -> Floats:
         states, question = self._chains.states, self.question
@@ -119,9 +120,9 @@ class MhaarPosterior(SampledPosterior):
             columns, likelihood = Counts.of(question.counts), question.likelihood
             shared = [self.samples[name].ravel() for name in likelihood.shared]
             if shared:
-                log_prior = jax.vmap(lambda *values: likelihood.log_prior(columns, *values))(*shared)
+                log_prior = jax.jit(jax.vmap(lambda *values: likelihood.log_prior(columns, *values)))(*shared)
                 value += np.asarray(log_prior).reshape(epsilon.shape)
-            log_g = likelihood.log_density(columns, *by_base, *shared)
+            log_g = jax.jit(likelihood.log_density)(columns, *by_base, *shared)
             return np.asarray(value + np.asarray(log_g).sum(axis=0).reshape(epsilon.shape))
 
 
@@ -219,14 +220,16 @@ def _run(question: Question, settings: Settings) -> Chains:
     target = Target(
         counts=columns,
         delta=jnp.asarray(question.known),
-        prior_epsilon=doubled(question.priors["epsilon"]),
-        prior_strength=doubled(question.priors["strength"]) if free else None,
+        prior_epsilon=Ordered(doubled(question.priors["epsilon"])),
+        prior_strength=Ordered(doubled(question.priors["strength"])) if free else None,
         bounds=jnp.array([priors.support("epsilon", question.priors["epsilon"]), strength_ends]),
         proposal=None if constant else proposal,
     )
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.chains)
     rngs = [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]  # NumPy's fastest
-    starts = [start(rng, target, likelihood.proposal(columns, "posterior")[0], likelihood) for rng in rngs]
+    densities = {name: priors.log_density(prior) for name, prior in question.priors.items()}
+    pairs = likelihood.proposal(columns, "posterior")[0]
+    starts = [start(rng, target, densities, pairs, likelihood) for rng in rngs]
     states = jax.tree.map(lambda *values: jnp.stack(values), *starts)
     # Of the averaged move's proposal of (log ε, s) and the shift move's of (log ε, log s).
     others = [_SHARED_VARIANCE] * len(likelihood.shared)

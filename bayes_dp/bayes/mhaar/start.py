@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,8 +22,14 @@ _ATTEMPTS = 500  # at a start of positive density
 _log_g = jax.jit(log_g_of, static_argnames="likelihood")
 
 
-def start(rng: np.random.Generator, target: Target, posterior: BetaPair, likelihood: BaseLikelihood) -> State:
-    """An over-dispersed start of positive density.
+def start(
+    rng: np.random.Generator,
+    target: Target,
+    densities: Mapping[str, Callable[[Floats], Floats]],
+    posterior: BetaPair,
+    likelihood: BaseLikelihood,
+) -> State:
+    """An over-dispersed start of positive density; `densities` are the logarithms of those of the priors, by name.
 
     The pairs come from their law given the counts alone, `posterior`; ε is above many of their levels and s below all
     of their strengths, as far as the supports allow; pairs that are then not in the layer are moved into it along the
@@ -35,7 +43,8 @@ def start(rng: np.random.Generator, target: Target, posterior: BetaPair, likelih
         epsilon = _within(rng, (level + 0.1) * np.exp(rng.uniform(0.0, 0.7)), *epsilon_ends)
         level = np.min(region.strength_level(alpha, beta, epsilon, delta))
         strength = _within(rng, level * rng.uniform(0.0, 1.0), *strength_ends)
-        if np.isfinite(float(target.log_prior(epsilon, strength))):
+        values = {"epsilon": np.array([epsilon]), "strength": np.array([strength])}
+        if all(np.isfinite(density(values[name])[0]) for name, density in densities.items()):
             break
     else:
         raise InputError(

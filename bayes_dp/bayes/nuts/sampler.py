@@ -27,7 +27,7 @@ from numpyro.infer import init_to_uniform
 from numpyro.infer.hmc import HMCState, hmc
 from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
-from bayes_dp.bayes.compiling import compiler_options, uses_earlier_emitters
+from bayes_dp.bayes.compiling import compiler_options, leaf_order, uses_earlier_emitters
 from bayes_dp.bayes.convergence import Failure, convergence, warn
 from bayes_dp.bayes.precision import double
 from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
@@ -230,15 +230,18 @@ class _Form:
         """The form, and the numbers."""
         leaves, structure = jax.tree.flatten((args, keywords))
         free = [isinstance(leaf, float | np.ndarray | np.generic | jax.Array) for leaf in leaves]
-        numbers = [np.asarray(leaf) for leaf, is_free in zip(leaves, free, strict=True) if is_free]
+        numbers = [np.asarray(leaves[i]) for i in leaf_order(structure) if free[i]]
         fixed = tuple(None if is_free else leaf for leaf, is_free in zip(leaves, free, strict=True))
         shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in numbers)  # type: ignore[no-untyped-call]
         return cls(structure, fixed, shapes), numbers
 
     def fill(self, numbers: Sequence[Any]) -> Any:
         """The arguments, and those by keyword, with these numbers."""
-        rest = iter(numbers)
-        return jax.tree.unflatten(self.structure, [next(rest) if leaf is None else leaf for leaf in self.fixed])
+        leaves, rest = list(self.fixed), iter(numbers)
+        for i in leaf_order(self.structure):
+            if leaves[i] is None:
+                leaves[i] = next(rest)
+        return jax.tree.unflatten(self.structure, leaves)
 
 
 class _Program(NamedTuple):

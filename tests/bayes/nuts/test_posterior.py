@@ -8,6 +8,7 @@ from bayes_dp import region
 from bayes_dp.bayes.nuts.posterior import nuts
 from bayes_dp.bayes.nuts.sampler import _Form, _start, _without_tiny_steps, compiled
 from bayes_dp.bayes.precision import double
+from tests.bayes.arviz_contract import works
 from tests.bayes.exact.test_posterior import FIXED
 from tests.bayes.mhaar.test_agreement import BUNDLED, discrepancies, random_data
 from tests.bayes.mhaar.test_correlated_posterior import COUNTS, DELTA, assert_as_weighted, weighted_prior
@@ -147,7 +148,8 @@ def test_forms():
     assert not region.contains(alpha, beta, (strength * epsilon)[:, None] * (1 - 1e-9), 0.0).all()
     assert "(nuts)" in post.summary()
     assert post.provenance.settings["target_accept"] == 0.9
-    stats = post.to_arviz().sample_stats
+    stats = works(post).sample_stats
+    assert "R-hat" in post.summary()
     assert stats["diverging"].shape == (2, 200)
     assert post.epsilon_at(0.1).provenance.known == {"delta": 0.1}
     assert np.isfinite(bdp.check(post, size=100).elpd)

@@ -1,0 +1,126 @@
+"""A posterior of error counts as the groups that ArviZ knows, so that its checks and figures work.
+
+    posterior               parameters (chains, draws), and the rates α and β of every base (chains, draws, n)
+    sample_stats            what the sampler tells; lp, the log density up to a constant
+    log_likelihood          log p(X_i, Y_i | parameters), the rates of the base integrated out (chains, draws, n)
+    log_prior               of each parameter that has a prior
+    prior                   as many draws of these
+    posterior_predictive    counts of new bases at the places of the old ones (`checks/new_bases.py`)
+    observed_data           the counts of errors; constant_data has the numbers of challenges
+
+In the hierarchical form of groups the likelihood and the predicted counts are of the same bases, given their rates. A
+sampler's draws are thinned evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from scipy import stats
+
+from bayes_dp.bayes import priors
+from bayes_dp.bayes.checks.model_check import rates_given
+from bayes_dp.bayes.checks.new_bases import new_rates
+from bayes_dp.bayes.checks.pointwise import log_likelihood
+from bayes_dp.bayes.grouped import GroupedPosterior
+from bayes_dp.bayes.levels.posterior import FamilyPosterior
+from bayes_dp.bayes.likelihoods.counts import Counts
+from bayes_dp.bayes.precision import double
+from bayes_dp.results.interop import to_arviz
+from bayes_dp.support.arrays import Floats
+
+__all__ = ["inference_data"]
+
+Values = dict[str, Floats]
+
+
+def inference_data(post: Any, size: int, seed: int) -> Any:
+    """The groups of at most `size` draws of a posterior that was made from counts under one model."""
+    drawn, sampled = post._chains_of(size, seed)
+    shape = next(iter(drawn.values())).shape[:2]
+    flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
+    scalars = {name: values for name, values in flat.items() if values.ndim == 1}
+    total, rng = shape[0] * shape[1], np.random.default_rng([seed, 4])
+    rates = (flat["alpha"], flat["beta"]) if "alpha" in flat else rates_given(post, scalars, rng)
+    pointwise = _pointwise(post, scalars, rates, seed)
+    of_prior = _log_prior(post, scalars, total, seed)
+    density = sampled.get("lp", (pointwise.sum(axis=1) + sum(of_prior.values())).reshape(shape))
+    groups = {
+        "log_likelihood": {"counts": pointwise},
+        "log_prior": of_prior,
+        "posterior_predictive": _predicted(post, scalars, rates, rng),
+    }
+    found: dict[str, Mapping[str, Any]] = {
+        name: {each: values.reshape(*shape, *values.shape[1:]) for each, values in group.items()}
+        for name, group in groups.items()
+    }
+    found["prior"] = {name: values[None] for name, values in _prior(post, scalars, total, rng).items()}
+    return to_arviz(drawn, {**sampled, "lp": density}, post.counts, post.provenance, {"seed": seed}, found)
+
+
+def _pointwise(post: Any, draws: Values, rates: tuple[Floats, Floats], seed: int) -> Floats:
+    """(draws, n)."""
+    counts = post.counts
+    if isinstance(post, FamilyPosterior):
+        return post._pointwise(draws)
+    if isinstance(post, GroupedPosterior):
+        sides = (counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)
+        return np.asarray(sum(stats.binom.logpmf(k, n, rate) for (k, n), rate in zip(sides, rates, strict=True)))
+    return log_likelihood(post.question, draws, seed)
+
+
+def _log_prior(post: Any, draws: Values, size: int, seed: int) -> Values:
+    """The log density of each prior, in the coordinate that it is stated in, (draws,) each."""
+    question = post.question
+    if isinstance(post, FamilyPosterior):
+        own = question.family.parameter
+        stated = post._stated(size, seed)
+        return {
+            name if name == "strength" else own: priors.log_density(prior)(stated[name])
+            for name, prior in question.priors.items()
+        }
+    found = {name: priors.log_density(prior)(draws[name]) for name, prior in question.priors.items()}
+    if isinstance(post, GroupedPosterior):
+        spread = post.prior_spread
+        return found if spread is None else found | {"spread": priors.log_density(spread)(draws["spread"])}
+    law, columns = question.likelihood, Counts.of(question.counts)
+    if law.shared:
+        with double():
+            each = jax.vmap(lambda *values: law.log_prior(columns, *values))(*(draws[name] for name in law.shared))
+            found["_".join(law.shared)] = np.asarray(each)
+    return found
+
+
+def _prior(post: Any, draws: Values, size: int, rng: np.random.Generator) -> Values:
+    """Draws of what was believed before the counts, of the parameters that the posterior has."""
+    question = post.question
+    if isinstance(post, FamilyPosterior):
+        level = rng.random(size)  # one member, whose ε and δ are functions of its parameter
+        return {
+            name: post.prior_quantile(rng.random(size) if name == "strength" else level, name)
+            for name in post.marginals
+        }
+    laws = dict(question.priors)
+    if isinstance(post, GroupedPosterior) and post.prior_spread is not None:
+        laws["spread"] = post.prior_spread
+    found = {name: priors.draw(law, size, rng) for name, law in laws.items()}
+    found |= question.likelihood.draw_shared(rng, Counts.of(question.counts), size)
+    return {name: values for name, values in found.items() if name in draws}
+
+
+def _predicted(post: Any, draws: Values, rates: tuple[Floats, Floats], rng: np.random.Generator) -> Values:
+    """New counts (draws, n); none of a likelihood that has no sampler."""
+    question = post.question
+    law = question.likelihood
+    if not law.can_draw:
+        return {}
+    if not isinstance(post, GroupedPosterior):
+        rates = new_rates(question, draws, rates, rng)
+    found = law.draw(rng, Counts.of(question.counts), *rates, *(draws[name] for name in law.shared))
+    # Whole numbers as such, since plot_ppc of 0.23 smooths floats, and cannot where all bases have one count.
+    whole = all(np.array_equal(values, np.rint(values)) for values in found)
+    names = "false_positives", "false_negatives"
+    return {name: values.astype(int) if whole else values for name, values in zip(names, found, strict=True)}

@@ -34,7 +34,7 @@ help:
 	@echo "make test-slow   the long simulations"
 	@echo "make bench       the speed measurements"
 	@echo "make lint        ruff and mypy"
-	@echo "make docs        the documentation as a site, in site/"
+	@echo "make docs        the documentation as a site, in site/ (open site/index.html)"
 	@echo "make docs-check  run the code of README.md and docs/"
 	@echo "make wheel       build the wheel into dist/"
 	@echo "make clean       remove what the others made, environments included"
@@ -68,7 +68,7 @@ types: $(VENV)/.lint-installed
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs-installed
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	BAYES_DP_NOTEBOOKS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 docs-check: $(VENV)/.test-installed
 	$(PYTEST) tests/contract/test_readme.py

@@ -1,4 +1,4 @@
-"""Make the pictures of docs/figures.md: python docs/figures/make.py [NAME ...], by default all of them.
+"""Make the pictures of docs/reference/figures.md: python docs/figures/make.py [NAME ...], by default all of them.
 
 `error_curves` needs losses of models: those published with Yildirim et al. (2025), of which the environment variable
 BAYES_DP_DATA names the folder. The others need nothing. All of them take some minutes, mostly `widths`.
@@ -197,12 +197,48 @@ def widths() -> None:
     plots.widths(bdp.plan(counts, DELTA, width=1.0, seed=1))
 
 
+def remembered() -> None:
+    rng = np.random.default_rng(0)
+    n = 5000
+    p = rng.uniform(0.1, 0.9, n)
+    labels = (rng.random(n) < p).astype(int)
+    both = lambda one: np.column_stack([1 - one, one])  # noqa: E731
+    proxy, control = both(p), both(np.clip(p + rng.normal(0, 0.02, n), 0, 1))
+    found: dict[str, dict[float, Any]] = {"told in full": {}, "half learned": {}}
+    for epsilon in (1.0, 2.0, 4.0, 8.0, np.inf):
+        keep = 1 / (1 + np.exp(-epsilon))
+        out = np.where(rng.random(n) < keep, labels, 1 - labels)
+        told = proxy * np.where(out[:, None] == [0, 1], keep, 1 - keep)
+        told /= told.sum(axis=1, keepdims=True)
+        for name, share in (("told in full", 1.0), ("half learned", 0.5)):
+            model = share * told + (1 - share) * proxy
+            found[name][epsilon] = bdp.audits.labels(labels, proxy, model, 1e-5, control=control)
+    plots.remembered(found)
+
+
+@cache
+def _games() -> Any:
+    """Both tables of `models.panoramia`'s tiny task: with generated non-members, 5 games."""
+    from models.panoramia import played, tiny
+
+    return dict(played(tiny(6000), 5, rows=["Gaussians"])).popitem()[1]
+
+
+def precision() -> None:
+    plots.precision(_games())
+
+
+def closeness() -> None:
+    plots.closeness(_games())
+
+
 FIGURES: dict[str, Callable[[], None]] = {
     figure.__name__: figure
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
         family_profile, families, family_prior, records, predictive, error_curves, trace, rank, autocorrelation, ess,
-        sbc_ranks, propensities, leakage, at_risk, roc, scores, widths, curves, levels, running, bases,
+        sbc_ranks, propensities, leakage, at_risk, roc, scores, widths, remembered, precision,
+        closeness, curves, levels, running, bases,
     )
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ from bayes_dp.checks import InputError, show
 from bayes_dp.data.log_odds import odds_of_logits, odds_of_probabilities
 from bayes_dp.support.arrays import Floats, Indices
 
-__all__ = ["Output", "Questions", "asked", "is_model", "log_odds", "rows"]
+__all__ = ["Output", "Questions", "asked", "check_classes", "is_model", "log_odds", "rows"]
 
 Output = Literal["logits", "probabilities"]
 Questions = list[tuple[Any, NDArray[Any]]]  # examples and their classes
@@ -40,7 +40,20 @@ def asked(x: Any, y: Any, population: Any = None) -> Questions:
                 f"population must be a pair (x, y) of examples and their classes, not {show(population):.80}"
             )
         found.append(_pair(population[0], population[1], "population[0]", "population[1]"))
+        _same_names(found[1][1], found[0][1].tolist(), "population[1] must hold classes of y")
     return found
+
+
+def check_classes(model: Any, y: NDArray[Any], name: str) -> None:
+    """Refuse labels of which a model that names its classes has not one: they are other names for these."""
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        classes = _classes(model, name).tolist()
+        _same_names(y, classes, f"y must hold the classes of {name}, {show(classes):.60},")
+
+
+def _same_names(y: NDArray[Any], classes: list[Any], wanted: str) -> None:
+    if set(y.tolist()).isdisjoint(classes):
+        raise InputError(f"{wanted} and has not one of them: it begins with {show(y.tolist()[0])}")
 
 
 def _pair(x: Any, y: Any, name_x: str, name_y: str) -> tuple[Any, NDArray[Any]]:
@@ -48,6 +61,8 @@ def _pair(x: Any, y: Any, name_x: str, name_y: str) -> tuple[Any, NDArray[Any]]:
         n = int(x.shape[0]) if hasattr(x, "shape") else len(x)
     except Exception:  # a value of any class, which may raise anything
         n = 0
+    if hasattr(x, "tocsr"):  # a sparse matrix of scipy, some of which have no rows to choose
+        x = x.tocsr()
     if not n or isinstance(x, str | bytes | dict):
         raise InputError(f"{name_x} must hold examples along its first axis, at least one, not {show(x):.80}")
     try:

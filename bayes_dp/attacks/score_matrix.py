@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_dp.attacks.matrix_counts import counts_of_examples, counts_of_models, tables
-from bayes_dp.attacks.outputs import Output, asked, is_model, log_odds
+from bayes_dp.attacks.outputs import Output, asked, check_classes, is_model, log_odds
 from bayes_dp.attacks.references.registry import attack as attack_named
 from bayes_dp.attacks.references.registry import default
 from bayes_dp.attacks.references.view import View
@@ -161,6 +161,7 @@ class ScoreMatrix(Immutable):
             for r, model in enumerate(given, 1):
                 if r > count:
                     break
+                check_classes(model, questions[0][1], f"models[{r - 1}]")
                 for (inputs, labels), values in zip(questions, found, strict=True):
                     values[r - 1] = log_odds(model, inputs, labels, batch_size, output, f"models[{r - 1}]")
                 move(1, "models")
@@ -188,7 +189,8 @@ class ScoreMatrix(Immutable):
         """From a pandas DataFrame with a row for each model and example: the columns model, example, member, and loss,
         log_odds or score, and gradient_norm if wanted.
 
-        Pairs that have no row were not measured. Models and examples are in the order of their first appearance.
+        Pairs that have no row were not measured, nor were those whose member is missing or −1. Models and examples are
+        in the order of their first appearance.
 
         >>> import pandas as pd
         >>> rows = [("a", "x", True, 0.1), ("a", "y", False, 2.0), ("b", "x", False, 1.5)]

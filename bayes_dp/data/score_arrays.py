@@ -6,6 +6,7 @@ What is refused is named by argument, model, example and value; a table with a r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,11 @@ def checked_fields(given: Mapping[str, Any], where: str) -> dict[str, Any]:
             f" {examples} examples, not the shape {values.shape}"
         )
     classes = 2 if values.ndim == 2 else values.shape[2]
+    if classes < 2:
+        raise InputError(
+            f"{where}{kind} must have two classes or more along the last axis, or no such axis, not the shape"
+            f" {values.shape}"
+        )
     own = _labels(given, "labels", kind, values.ndim, classes, examples, where)
     fields: dict[str, Any] = {
         "statistic": _statistic(f"{where}{kind}", values, kind, own, member),
@@ -135,11 +141,22 @@ def fields_of_rows(table: Table) -> dict[str, Any]:
         raise InputError(
             f"{table.namer(column)(None)} must not stand beside {table.headings[twice[0]]}: leave one of them out"
         )
-    values = {column: real_numbers(table, column, _WANTED[_COLUMNS[column]], lambda x: _good(x, _COLUMNS[column]))}
+    member = real_numbers(
+        _blank(table, "member", _missing(table.columns["member"]), -1),
+        "member",
+        "True or False (or 1 or 0, or −1 or nothing where it is not known)",
+        lambda x: (x == 0) | (x == 1) | (x == -1),
+        truths=True,
+    )
+    n, known, kind = member.size, member >= 0, _COLUMNS[column]
+    open_rows = _blank(table, column, ~known, 0.0)
+    values = {column: real_numbers(open_rows, column, _WANTED[kind], lambda x: _good(x, kind))}
     if "gradient_norm" in table.columns:
-        values["gradient_norm"] = real_numbers(table, "gradient_norm", _NORM, lambda x: _good(x, "losses"))
-    n = values[column].size
-    member = real_numbers(table, "member", "True or False (or 1 or 0)", lambda x: (x == 0) | (x == 1), truths=True)
+        missing = _missing(table.columns["gradient_norm"])
+        norms = real_numbers(
+            _blank(table, "gradient_norm", missing | ~known, 0.0), "gradient_norm", _NORM, lambda x: _good(x, "losses")
+        )
+        values["gradient_norm"] = np.where(missing, np.nan, norms)
     names, places = {}, []
     for each in ("model", "example"):
         found = labels(table, each, n, "row") or ()
@@ -169,14 +186,32 @@ def fields_of_rows(table: Table) -> dict[str, Any]:
     return checked_fields(given, "")
 
 
-def _array(name: str, value: Any, dimensions: tuple[int, ...], one: bool = False) -> NDArray[Any]:
+def _missing(cells: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which cells of a column hold nothing: None, NaN, or what pandas has for them."""
+    if cells.dtype.kind in "biuf":
+        return np.isnan(cells)
+    nothing = ("NoneType", "NAType", "NaTType")
+    return np.array([type(cell).__name__ in nothing or (isinstance(cell, float) and cell != cell) for cell in cells])
+
+
+def _blank(table: Table, column: str, rows: NDArray[np.bool_], value: float) -> Table:
+    """The table with a number in the place of whatever these rows hold in a column."""
+    if not rows.any():
+        return table
+    cells = table.columns[column].astype(object)
+    cells[rows] = value
+    return replace(table, columns={**table.columns, column: cells})
+
+
+def _array(name: str, value: Any, dimensions: tuple[int, ...], one: bool = False, kinds: str = "iuf") -> NDArray[Any]:
     """An array of numbers, without an empty axis; masked elements become NaN. That of `one` model is given without the
     axis of the models, which is added."""
     try:
-        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+        array = _of_frame(value, kinds) if hasattr(value, "iloc") else value
+        array = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
     except Exception:  # a ragged list, or a value of any class, which may raise anything
         array = np.array(None)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in kinds:
         raise InputError(f"{name} must be an array of numbers, not {show(value):.80}")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
@@ -187,11 +222,21 @@ def _array(name: str, value: Any, dimensions: tuple[int, ...], one: bool = False
     return array[None] if one else array
 
 
+def _of_frame(value: Any, kinds: str) -> Any:
+    """A DataFrame or a Series as an array: what pandas has as missing in columns of its own types becomes NaN."""
+    types = np.asarray(value.dtypes, dtype=object).reshape(-1).tolist()  # of a Series one
+    own = [kind for kind in types if not isinstance(kind, np.dtype)]
+    if own and all(getattr(kind, "kind", "no") in kinds for kind in own):
+        return value.to_numpy(dtype=np.float64, na_value=np.nan)
+    return value
+
+
 def memberships_of(value: Any, name: str) -> Signs:
     """1, 0 and −1, (M, m), or of one model (m,)."""
     try:
-        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
-        if array.dtype.kind == "O":  # truth values beside None, or of pandas
+        array = _of_frame(value, "biuf") if hasattr(value, "iloc") else value
+        array = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+        if array.dtype.kind == "O":  # truth values beside None
             array = np.array([np.nan if cell is None else float(cell) for cell in array.flat]).reshape(array.shape)
     except Exception:  # a ragged list, or cells of any class, which may raise anything
         array = np.array(None)
@@ -224,7 +269,7 @@ def _labels(
         return None
     if kind not in ("logits", "probabilities"):
         raise InputError(f"{where}{name} must not be given for {kind}, which are of each example's own class")
-    found = _array(f"{where}{name}", given[name], (1,))
+    found = _array(f"{where}{name}", given[name], (1,), kinds="biuf")
     if len(found) != n:
         raise InputError(f"{where}{name} must hold a class for each of the {n} examples, not {len(found)}")
     if (bad := (found != np.floor(found)) | ~(found >= 0) | (found >= classes)).any():

@@ -64,6 +64,12 @@ def test_forms_of_examples(x: Any):
     np.testing.assert_allclose(odds(models, x, batch_size=25), EXPECTED, rtol=1e-9)
 
 
+@pytest.mark.parametrize("form", [sparse.coo_array, sparse.bsr_matrix, sparse.dia_array, sparse.csc_matrix])
+def test_sparse_forms_without_rows_to_choose(form: Any):
+    found = ScoreMatrix.from_models(MODELS, form(X), Y, MEMBER, batch_size=7)
+    np.testing.assert_allclose(found.statistic, ScoreMatrix.from_models(MODELS, X, Y, MEMBER).statistic)
+
+
 def test_two_classes():
     """In one column or two, by decision or by probability."""
     y = np.array(["no", "yes"])[(X[:, 0] > 0).astype(int)]
@@ -232,6 +238,12 @@ REFUSED = [
     ({"x": X[:50], "y": Y[:50]}, "member must have a column for each of the 50 examples x, not 60"),
     ({"population": X}, "population must be a pair (x, y) of examples and their classes, not"),
     ({"population": (X, Y[:3])}, "population[1] must hold a class for each of the 60 examples, not"),
+    (
+        {"y": [str(label) for label in Y]},
+        "y must hold the classes of models[0], [0, 1, 2], and has not one of them: it begins with '0'",
+    ),
+    ({"y": Y + 10}, "y must hold the classes of models[0], [0, 1, 2], and has not one of them: it begins with 10"),
+    ({"population": (X, Y + 10)}, "population[1] must hold classes of y and has not one of them: it begins with 10"),
     ({"batch_size": 0}, "batch_size must be a whole number, at least 1, not 0"),
     ({"output": "losses"}, 'output must be "logits" or "probabilities", not \'losses\''),
     ({"progress": 3}, "progress must be True or False, not 3"),

@@ -190,6 +190,50 @@ def test_a_frame_has_a_row_for_each_pair_that_is_known():
     np.testing.assert_array_equal(ScoreMatrix.from_frame(FULL.to_frame()).gradient_norm, FULL.gradient_norm)
 
 
+MISSING = [np.nan, None, pd.NA, -1]
+
+
+@pytest.mark.parametrize("kind", ["object", "Float64", "float64", "Int64"])
+def test_rows_whose_membership_is_missing_were_not_measured(kind: str):
+    frame = SMALL.to_frame()
+    columns = {name: frame[name].tolist() for name in frame}
+    for missing in MISSING if kind == "object" else (-1, np.nan):
+        more = {"model": 1, "example": 2, "member": missing, "log_odds": missing}
+        longer = pd.DataFrame(
+            {name: pd.Series([*values, more[name]], dtype=object) for name, values in columns.items()}
+        )
+        types = {"member": kind, "log_odds": "float64" if kind == "Int64" else kind}
+        found = ScoreMatrix.from_frame(longer.astype({"model": int, "example": int} | types))
+        np.testing.assert_array_equal(found.member, SMALL.member)
+        np.testing.assert_array_equal(found.statistic, SMALL.statistic)
+
+
+def test_norms_of_some_models_come_back_from_a_frame():
+    norms = ScoreMatrix(MEMBER, losses=LOSSES, gradient_norm=LOSSES + 1)
+    both = norms.concat(ScoreMatrix(MEMBER, losses=LOSSES))
+    np.testing.assert_array_equal(ScoreMatrix.from_frame(both.to_frame()).gradient_norm, both.gradient_norm)
+
+
+def test_wide_frames_of_the_types_of_pandas():
+    """A row for each model, a column for each example; what is missing there is pandas' NA."""
+    member, losses = pd.DataFrame([[True, False], [False, True]]), pd.DataFrame([[0.5, 2.0], [1.5, 0.25]])
+    plain = ScoreMatrix(member, losses=losses)
+    own = ScoreMatrix(member.astype("boolean"), losses=losses.astype("Float64"))
+    mixed = ScoreMatrix(member.astype({0: "boolean"}), losses=losses.astype({1: "Float32"}).astype({1: "Float64"}))
+    assert plain == own
+    np.testing.assert_allclose(mixed.statistic, plain.statistic, rtol=1e-6)
+    member, losses = member.astype("Int64"), losses.astype("Float64")
+    member.iloc[0, 1] = losses.iloc[0, 1] = pd.NA
+    gaps = ScoreMatrix(member, losses=losses)
+    assert gaps.member[0, 1] == -1
+    assert np.isnan(gaps.statistic[0, 1])
+
+
+def test_labels_of_two_classes_may_be_truth_values():
+    logits, labels = LOGITS[..., :2], np.array([True, False, True])
+    assert made(logits=logits, labels=labels) == made(logits=logits, labels=labels.astype(int))
+
+
 def test_refused_frames():
     frame = SMALL.to_frame()
 
@@ -200,7 +244,13 @@ def test_refused_frames():
         refused(example=[0, 0, 2, 0, 1])
         == "example[1] must be there once for each model, but '0' of model '0' is there twice"
     )
-    assert refused(member=[1, 0, 2, 0, 1]) == "member[2] must be True or False (or 1 or 0), not 2"
+    wanted = "must be True or False (or 1 or 0, or −1 or nothing where it is not known)"
+    assert refused(member=[1, 0, 2, 0, 1]) == f"member[2] {wanted}, not 2"
+    assert refused(member=["1", 0, 2, 0, 1]) == f"member[0] {wanted}, not '1'"
+    assert (
+        refused(member=[1, 0, 1, 0, None], log_odds=[1, 2, np.nan, 4, 5])
+        == "log_odds[2] must be a finite number, not nan"
+    )
     assert refused(log_odds=[1, 2, 3, np.nan, 4]) == "log_odds[3] must be a finite number, not nan"
     assert refused(gradient_norm=-1.0) == "gradient_norm[0] must be a finite number of at least 0, not -1.0"
     assert refused(loss=1.0) == "loss must not stand beside log_odds: leave one of them out"
@@ -234,6 +284,8 @@ REFUSED = [
         {"probabilities": LOSSES},
         "probabilities[0, 1], of model 0 at example 1, must be a probability",
     ),
+    ({"logits": LOGITS[..., :1], "labels": [0, 0, 0]}, "logits must have two classes or more along the last axis"),
+    ({"probabilities": np.ones((2, 3, 1)), "labels": [0, 0, 0]}, "probabilities must have two classes or more"),
     ({"losses": LOSSES, "population": [[1.0], [math.nan]]}, "population[1, 0], of model 1 at example 0, must be"),
     ({"losses": LOSSES, "population": [[1.0]]}, "population must hold losses of the 2 models, not the shape (1, 1)"),
     ({"losses": LOSSES, "population_labels": [0]}, "population_labels must be given with population and labels only"),

@@ -1,6 +1,7 @@
 """Scores of membership inference attacks from the files and objects of other tools, and from files of this one.
 
-A file is recognised by the names in it, never by what it is called, and nothing in it is unpickled:
+A file is recognised by the names in it, not by what it is called (but for one, see `_OF_SEVERAL`), and nothing in it
+is unpickled:
 
     ml_privacy_meter     attack_result_*.npz: `scores`, `memberships`                        as of 2.0, November 2025
     LeakPro              the JSON file of a MIAResult: `signal_values`, `true_labels`        0.1
@@ -46,6 +47,7 @@ Members = Literal["coins"]
 
 _MOST = 2_000_000_000  # bytes of arrays that are read
 _ROWS = 1_000_000
+_OF_SEVERAL = "attack_result_average.npz"  # which nothing in it tells from that of one model
 _UNSURE = 1e-2  # by which probabilities may miss 1, as those of half precision do
 _TABLES = (".csv", ".tsv", ".txt", ".json")
 _PICKLED = (".pkl", ".pickle", ".pt", ".joblib")
@@ -119,6 +121,8 @@ def scores_of(source: Any, non_members: Any = None, which: str | None = None) ->
             return "SACRO-ML", _of_sacro(name, os.path.dirname(os.fspath(source)), results, which)
     elif suffix in _PICKLED:
         raise InputError(f"{printable(source)} is pickled, and what is pickled may run anything: it is never read here")
+    elif suffix not in _TABLES:
+        raise InputError(f"{printable(source)} must end in {', '.join(_TABLES)} or .npz")
     return _refuse_which(which, "", GuessTable.read(source))
 
 
@@ -158,11 +162,9 @@ def _table(name: str, score: Any, member: Any, headings: Sequence[str] = ("score
     """A table whose messages name the file, the field and the row."""
     columns = {"score": score, "member": member}
     for heading, values in zip(headings, columns.values(), strict=True):
-        if np.ndim(values) != 1 or not 0 < len(values) <= _ROWS:
-            raise InputError(
-                f"{name}: {heading} must have one number for each of 1 to {_ROWS} examples, not the shape"
-                f" {np.shape(values)}"
-            )
+        if (shape := _shape(values)) is None or len(shape) != 1 or not 0 < shape[0] <= _ROWS:
+            found = "lists of different lengths" if shape is None else f"the shape {shape}"
+            raise InputError(f"{name}: {heading} must have one number for each of 1 to {_ROWS} examples, not {found}")
     return guess_table_of(
         Table(
             columns,
@@ -170,6 +172,14 @@ def _table(name: str, score: Any, member: Any, headings: Sequence[str] = ("score
             lambda heading, row: f"{name}: {heading}{'' if row is None else f'[{row}]'}",
         )
     )
+
+
+def _shape(values: Any) -> tuple[int, ...] | None:
+    """The shape of an array or of nested lists, None where these have different lengths."""
+    try:
+        return np.shape(values)
+    except ValueError:
+        return None
 
 
 def _joined(name: str, given: Sequence[Any], headings: Sequence[str]) -> GuessTable:
@@ -208,6 +218,11 @@ def _of_arrays(source: Any) -> tuple[str, GuessTable]:
         )
 
     name, arrays = npz_arrays(source, choose, "scores and memberships", "scores", _MOST)
+    if found[0] == "ml_privacy_meter" and os.path.basename(os.fspath(source)) == _OF_SEVERAL:
+        raise InputError(
+            f"{name} has the scores of all target models in one row, which the attack on each has made of the"
+            " memberships of the others: take the file of one, attack_result_0.npz and so on"
+        )
     values = {field: array for field, (_, array) in arrays.items()}
     if found[0] == "TensorFlow Privacy":
         return found[0], _of_tensorflow(name, values)
@@ -253,11 +268,14 @@ def _of_tensorflow(name: str, arrays: Mapping[str, Any]) -> GuessTable:
             raise InputError(f"{name}: labels of {heading} must be whole numbers from 0 to {classes - 1}")
         if (bad := ~np.isfinite(values).all(axis=1)).any():
             raise InputError(f"{name}: {heading}[{int(np.argmax(bad))}] must be finite numbers")
-        shares = ((values >= 0) & (values <= 1)).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _UNSURE)
-        if kind == "probs" and not shares.all():
-            i = int(np.argmin(shares))
-            raise InputError(f"{name}: {heading}[{i}] must be probabilities that add up to 1, not {show(values[i])}")
-        scores.append(odds(values, label.astype(np.intp)))
+        with np.errstate(over="ignore"):  # of logits as large as numbers can be, whose differences are infinite
+            shares = ((values >= 0) & (values <= 1)).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _UNSURE)
+            if kind == "probs" and not shares.all():
+                i = int(np.argmin(shares))
+                raise InputError(
+                    f"{name}: {heading}[{i}] must be probabilities that add up to 1, not {show(values[i])}"
+                )
+            scores.append(odds(values, label.astype(np.intp)))
     return _joined(name, scores, headings)
 
 

@@ -159,6 +159,13 @@ def test_frames_of_members_and_non_members_as_files(tmp_path):
         bdp.read_scores(paths[0], non_members=paths[1], members="coins")
 
 
+def test_logits_as_large_as_numbers_can_be(tmp_path):
+    """Their differences are infinite, and so may scores be."""
+    logits = 1.5e308 * np.where(np.eye(3)[LABELS] == 1, 1.0, -1.0)
+    path = tensorflow(tmp_path, **sides("logits", logits), **sides("labels", LABELS))
+    assert (bdp.read_scores(path, members="coins").score == np.inf).all()
+
+
 def test_several_results_of_one_report(tmp_path):
     other = INDIVIDUAL | {"score": (-SCORE).tolist()}
     path = sacro(tmp_path, {"individual": INDIVIDUAL}, {"individual": other}, {"AUC": 0.5})
@@ -252,6 +259,15 @@ BAD = {
         lambda f: write_npz(f, logits_train=LOGITS[:20], logits_test=LOGITS[20:, :2], **sides("labels", LABELS % 2)),
         "logits_test must have 3 classes, not 2",
     ),
+    "lists of different lengths": (
+        lambda f: leakpro(f, signal_values=[[1.0, 2.0], [3.0]]),
+        "signal_values must have one number for each of 1 to 1000000 examples, not lists of different lengths",
+    ),
+    "several target models": (
+        lambda f: privacy_meter(f).rename(f / "attack_result_average.npz"),
+        "attack_result_average.npz has the scores of all target models in one row",
+    ),
+    "one array": (lambda f: f / "scores.npy", "scores.npy must end in .csv, .tsv, .txt, .json or .npz"),
     "no probabilities": (
         lambda f: write_npz(f, **sides("probs", 2 * PROBABILITIES), **sides("labels", LABELS)),
         r"probs_train\[0\] must be probabilities that add up to 1",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, one_number, whole_number
-from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained, ink, paper
+from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained, ink, look_at, marked, paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["sbc_ranks"]
 
 
-def sbc_ranks(ranks: ArrayLike, ax: Axes | None = None, bins: int = 20, prob: float = 0.95) -> Axes:
+def sbc_ranks(
+    ranks: ArrayLike,
+    ax: Axes | None = None,
+    bins: int = 20,
+    prob: float = 0.95,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """A histogram of the ranks of the truth in its posterior, in [0, 1] and of shape (data sets,).
 
     If the posterior is right, each bar is within the band with the probability `prob`, and so about as many are not as
-    that says. The χ² test of all bars is in the title.
+    that says. The χ² test of all bars is in the title or, of ranks with a name, in the legend. On axes that have ranks
+    already the bars of the new ones are outlines.
 
     >>> ax = bdp.plots.sbc_ranks(np.random.default_rng(0).random(500))
     >>> ax.get_title()
@@ -33,15 +41,24 @@ def sbc_ranks(ranks: ArrayLike, ax: Axes | None = None, bins: int = 20, prob: fl
     whole_number("bins", bins, 2)
     prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
     ax = axes_of(ax)
+    look = look_at(ax, "ranks", "ranks", label, color)
     counts, edges = np.histogram(values, bins=bins, range=(0, 1))
     low, high = stats.binom.ppf([(1 - prob) / 2, (1 + prob) / 2], len(values), 1 / bins)
-    ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0, label=f"{prob * 100:g}% of bars, if right")
-    ax.axhline(len(values) / bins, color=ink(ax), linewidth=0.9, linestyle="--")
-    options: dict[str, Any] = {"facecolor": BLUE, "edgecolor": paper(ax), "alpha": 0.75, "linewidth": 0.5}
-    ax.bar(edges[:-1], counts, np.diff(edges), align="edge", **options)
-    p = float(stats.chisquare(counts).pvalue)
-    dressed(ax, "rank of the truth", "data sets", f"{len(values)} data sets, χ² test p = {p:.2g}")
+    band = f"band {low:g} {high:g}"
+    if not marked(ax, band):
+        shade, words = look.color if look.number else GREY, look.words(f"{prob * 100:g}% of bars, if right")
+        ax.axhspan(low, high, color=shade, alpha=0.3, linewidth=0, label=words, gid=band)
+        ax.axhline(len(values) / bins, color=ink(ax), linewidth=0.9, linestyle="--")
+    said = f"{len(values)} data sets, χ² test p = {float(stats.chisquare(counts).pvalue):.2g}"
+    if look.number:
+        ax.stairs(counts, edges, color=look.color, linewidth=1.4)
+    else:
+        face = look.hue(BLUE)
+        ax.bar(edges[:-1], counts, np.diff(edges), align="edge", fc=face, ec=paper(ax), alpha=0.75, linewidth=0.5)
+    words = look.words(said) if look.name else "_"
+    ax.plot([], [], color=look.hue(BLUE), linewidth=3.0 - look.number, label=words, gid="ranks")
+    dressed(ax, "rank of the truth", "data sets", "" if look.name else said)
     ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1.3 * max(high, counts.max()))
-    explained(ax)
+    ax.set_ylim(bottom=0)
+    explained(ax, above=True)
     return ax

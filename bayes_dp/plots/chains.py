@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, show, whole_number
-from bayes_dp.plots.style import BLUE, CYCLE, GREY, ORANGE, axes_of, dressed, explained, ink, label
+from bayes_dp.plots.style import (
+    BLUE,
+    CYCLE,
+    GREY,
+    ORANGE,
+    Look,
+    axes_of,
+    check_shared,
+    dressed,
+    explained,
+    explained_below,
+    held,
+    ink,
+    look_at,
+    title_of,
+)
+from bayes_dp.plots.style import label as letter
 from bayes_dp.results import interop
 from bayes_dp.results.posterior import Posterior, WithChains
 from bayes_dp.support.arrays import Floats
@@ -25,10 +42,13 @@ _PLACES = 12  # numbers of draws at which the effective sample size is computed
 _ENOUGH = 400.0  # effective draws, Vehtari et al. (2021)
 
 
-def trace(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes:
+def trace(
+    post: Any, ax: Axes | None = None, parameter: str | None = None, label: str | None = None, color: Any = None
+) -> Axes:
     """The draws in their order, a line for each chain; they should look like noise around one level.
 
-    `post` is a posterior by sampling, or an array of draws (chains, draws).
+    `post` is a posterior by sampling, or an array of draws (chains, draws). With a `label` or a `color`, and on axes
+    that have chains already, all chains have one colour.
 
     >>> draws = np.random.default_rng(0).normal(size=(4, 500))
     >>> ax = bdp.plots.trace(draws)
@@ -37,17 +57,32 @@ def trace(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Ax
     """
     draws, name = _chains(post, parameter)
     ax = axes_of(ax)
-    for chain, colour in zip(draws, _colours(draws), strict=True):
-        ax.plot(np.arange(1, draws.shape[1] + 1), chain, color=colour, linewidth=0.4, alpha=0.8)
-    dressed(ax, "draw", label(name, short=False), f"{len(draws)} chains")
-    ax.set_xlim(1, draws.shape[1])
+    look, colours = _looks(ax, "trace", draws, label, color)
+    check_shared(ax, look, y=letter(name, short=False))
+    x = np.arange(1, draws.shape[1] + 1)
+    for chain, colour, marks in zip(draws, colours, _marks(look, "trace", draws), strict=True):
+        ax.plot(x, chain, color=colour, linewidth=0.4, alpha=0.8, **marks)
+    dressed(ax, "draw", letter(name, short=False), title_of(ax, look, f"{len(draws)} chains"))
+    ax.set_xlim(1, max(draws.shape[1], ax.get_xlim()[1] if look.number else 1))
+    if look.name:
+        explained_below(ax)
+        for line in ax.get_legend().get_lines():
+            line.set_linewidth(1.6)
     return ax
 
 
-def rank(post: Any, ax: Axes | None = None, parameter: str | None = None, bins: int = 20) -> Axes:
+def rank(
+    post: Any,
+    ax: Axes | None = None,
+    parameter: str | None = None,
+    bins: int = 20,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """The ranks of each chain's draws among those of all, as histograms; they should all be flat.
 
-    The chains follow each other closely if they have found the same law (Vehtari et al. 2021).
+    The chains follow each other closely if they have found the same law (Vehtari et al. 2021). With a `label` or a
+    `color`, and on axes that have chains already, all chains have one colour.
 
     >>> ax = bdp.plots.rank(np.random.default_rng(0).normal(size=(4, 500)))
     >>> ax.get_xlabel(), ax.get_ylabel()
@@ -56,22 +91,34 @@ def rank(post: Any, ax: Axes | None = None, parameter: str | None = None, bins: 
     draws, name = _chains(post, parameter)
     bins = whole_number("bins", bins, 2)
     ax = axes_of(ax)
+    look, colours = _looks(ax, "rank", draws, label, color)
+    check_shared(ax, look, x=f"rank of {letter(name)} among all draws")
     ranks = stats.rankdata(draws).reshape(draws.shape) / draws.size
-    for chain, colour in zip(ranks, _colours(draws), strict=True):
+    for chain, colour, marks in zip(ranks, colours, _marks(look, "rank", draws), strict=True):
         counts, edges = np.histogram(chain, bins=bins, range=(0, 1))
-        ax.stairs(counts, edges, baseline=None, color=colour, linewidth=1.2)
-    ax.axhline(draws.shape[1] / bins, color=ink(ax), linewidth=0.9, linestyle="--", label="all alike")
-    dressed(ax, f"rank of {label(name)} among all draws", "draws of a chain", f"{len(draws)} chains")
+        ax.stairs(counts, edges, baseline=None, color=colour, linewidth=1.2, **marks)
+    words = "_" if look.number else "all alike"
+    ax.axhline(draws.shape[1] / bins, color=ink(ax), linewidth=0.9, linestyle="--", label=words)
+    title = title_of(ax, look, f"{len(draws)} chains")
+    dressed(ax, f"rank of {letter(name)} among all draws", "draws of a chain", title)
     ax.set_xlim(0, 1)
-    ax.set_ylim(0, 1.3 * max(ax.get_ylim()[1] / 1.05, draws.shape[1] / bins))
-    explained(ax)
+    ax.set_ylim(bottom=0)
+    explained(ax, above=True)
     return ax
 
 
-def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = None, lags: int = _LAGS) -> Axes:
+def autocorrelation(
+    post: Any,
+    ax: Axes | None = None,
+    parameter: str | None = None,
+    lags: int = _LAGS,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """The correlation of draws that are so many steps apart, a line for each chain; it should soon be within the band.
 
-    The band is where 95% of the correlations of independent draws are.
+    The band is where 95% of the correlations of independent draws are. With a `label` or a `color`, and on axes that
+    have chains already, all chains have one colour.
 
     >>> ax = bdp.plots.autocorrelation(np.random.default_rng(0).normal(size=(4, 500)), lags=20)
     >>> ax.get_xlabel(), ax.get_ylabel(), len(ax.lines)
@@ -80,20 +127,25 @@ def autocorrelation(post: Any, ax: Axes | None = None, parameter: str | None = N
     draws, name = _chains(post, parameter)
     whole_number("lags", lags, 1)
     ax = axes_of(ax)
+    look, colours = _looks(ax, "autocorrelation", draws, label, color)
+    check_shared(ax, look, y=f"autocorrelation of {letter(name)}")
     most = min(int(lags), draws.shape[1] - 1)
-    for chain, colour in zip(draws, _colours(draws), strict=True):
-        ax.plot(np.arange(most + 1), _correlations(chain, most), color=colour, linewidth=1.2)
+    for chain, colour, marks in zip(draws, colours, _marks(look, "autocorrelation", draws), strict=True):
+        ax.plot(np.arange(most + 1), _correlations(chain, most), color=colour, linewidth=1.2, **marks)
     width = 1.96 / np.sqrt(draws.shape[1])
-    ax.axhspan(-width, width, color=GREY, alpha=0.25, linewidth=0, label="independent draws, 95%")
+    shade, words = look.hue(GREY), look.words("independent draws, 95%")
+    ax.axhspan(-width, width, color=shade, alpha=0.25, linewidth=0, label=words)
     ax.axhline(0, color=ink(ax), linewidth=0.6)
-    dressed(ax, "lag", f"autocorrelation of {label(name)}", f"{len(draws)} chains")
-    ax.set_xlim(0, most)
-    ax.set_ylim(min(-0.1, ax.get_ylim()[0]), 1.02)
-    explained(ax)
+    title = title_of(ax, look, f"{len(draws)} chains")
+    dressed(ax, "lag", f"autocorrelation of {letter(name)}", title)
+    held(ax, look.number > 0, (0, most), (min(-0.1, 1.05 * float(ax.dataLim.y0)), 1.02))
+    explained(ax, above=True)
     return ax
 
 
-def ess(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes:
+def ess(
+    post: Any, ax: Axes | None = None, parameter: str | None = None, label: str | None = None, color: Any = None
+) -> Axes:
     """The effective number of draws, in the bulk and in the tails, by the number of draws: it should rise steadily.
 
     >>> ax = bdp.plots.ess(np.random.default_rng(0).normal(size=(4, 500)))
@@ -102,14 +154,19 @@ def ess(post: Any, ax: Axes | None = None, parameter: str | None = None) -> Axes
     """
     draws, name = _chains(post, parameter)
     ax = axes_of(ax)
+    look = look_at(ax, "ess", "chains", label, color)
+    check_shared(ax, look, y=f"effective draws of {letter(name)}")
     ends = np.unique(np.linspace(max(_FEWEST, draws.shape[1] // _PLACES), draws.shape[1], _PLACES).astype(int))
-    for kind, colour, marker, style in (("bulk", BLUE, "o", "-"), ("tail", ORANGE, "^", "--")):
+    for kind, own, marker, style in (("bulk", BLUE, "o", "-"), ("tail", ORANGE, "^", "--")):
         values = [interop.ess(draws[:, :end], kind) for end in ends]  # type: ignore[arg-type]
-        ax.plot(ends * len(draws), values, color=colour, marker=marker, markersize=3, linestyle=style, label=kind)
-    ax.axhline(_ENOUGH, color=ink(ax), linewidth=0.9, linestyle=":", label=f"{_ENOUGH:g}, the least to trust")
-    dressed(ax, "draws of all chains", f"effective draws of {label(name)}", f"{len(draws)} chains")
-    ax.set_ylim(0, 1.25 * max(ax.get_ylim()[1], _ENOUGH))
-    explained(ax, "upper left")
+        (line,) = ax.plot(ends * len(draws), values, color=look.hue(own), marker=marker, markersize=3, linestyle=style)
+        line.set(label=look.words(kind), gid="ess" if kind == "bulk" else None)
+    words = "_" if look.number else f"{_ENOUGH:g}, the least to trust"
+    ax.axhline(_ENOUGH, color=ink(ax), linewidth=0.9, linestyle=":", label=words)
+    title = title_of(ax, look, f"{len(draws)} chains")
+    dressed(ax, "draws of all chains", f"effective draws of {letter(name)}", title)
+    ax.set_ylim(bottom=0)
+    explained(ax, "upper left", above=True)
     return ax
 
 
@@ -134,8 +191,19 @@ def _chains(post: Any, parameter: str | None) -> tuple[Floats, str]:
     return draws, name
 
 
-def _colours(draws: Floats) -> list[str]:
-    return [CYCLE[i % len(CYCLE)] for i in range(len(draws))]
+def _looks(ax: Axes, kind: str, draws: Floats, label: str | None, color: Any) -> tuple[Look, list[Any]]:
+    """The look of the chains, and the colour of each: their own if no others are there or named."""
+    look = look_at(ax, kind, "chains", label, color)
+    if not look.number and label is None and color is None:
+        return look, [CYCLE[i % len(CYCLE)] for i in range(len(draws))]
+    later = CYCLE[(len(CYCLE) - 1 - look.number) % len(CYCLE)] if look.number else BLUE  # chains have those before
+    colour = later if color is None else color
+    return replace(look, color=colour), [colour] * len(draws)
+
+
+def _marks(look: Look, kind: str, draws: Floats) -> list[dict[str, Any]]:
+    """What the first chain has for all of them: the gid, and the name in the legend."""
+    return [{"gid": kind, "label": look.name or "_"}, *({} for _ in draws[1:])]
 
 
 def _correlations(chain: Floats, most: int) -> Floats:

@@ -16,12 +16,16 @@ from bayes_dp.plots.style import (
     ORANGE,
     axes_of,
     check_look,
+    check_shared,
     dressed,
     explained,
     ink,
     known,
+    look_at,
+    marked,
     paper,
     posterior_of,
+    title_of,
 )
 from bayes_dp.plots.style import label as letter
 from bayes_dp.results.posterior import check_draws
@@ -38,6 +42,7 @@ __all__ = ["joint", "posterior", "prior_posterior"]
 
 _CURVE = "posterior density"  # marks the curves of `posterior` among the lines of the axes
 _POINTS = 600
+_BOTH = "prior and posterior"  # marks the posteriors of `prior_posterior`
 _JOINT = "joint posterior"  # marks what `joint` has drawn
 _SHARES = (0.9, 0.5)
 _MESH = 160  # points a side
@@ -75,6 +80,8 @@ def posterior(
     check_look(label, color)
     ax = axes_of(ax)
     others = [line for line in ax.get_lines() if line.get_gid() == _CURVE]
+    if others and ax.get_xlabel() != letter(name, short=False):
+        raise InputError(f"ax shows {ax.get_xlabel()}, so that {letter(name, short=False)} needs axes of its own")
     colour = CURVES[len(others) % len(CURVES)] if color is None else color
     curve = label or (f"posterior {len(others) + 1}" if others else "posterior")
     start, end = _span(post, name)
@@ -95,10 +102,8 @@ def posterior(
     title = f"Posterior of {letter(name)}"
     given = f"{title} given {known(post)}"
     dressed(ax, letter(name, short=False), "density", title if others and ax.get_title() != given else given)
-    tallest = max(density.max(), *(np.max(line.get_ydata()) for line in others), 0.0)
-    entries = len(ax.get_legend_handles_labels()[1])
-    ax.set_ylim(0, (1.3 + 0.1 * max(entries - 3, 0)) * tallest)  # leaves room for the legend
-    explained(ax)
+    ax.set_ylim(bottom=0)
+    explained(ax, above=True)
     return ax
 
 
@@ -116,10 +121,18 @@ def _draw_prior(ax: Axes, post: Posterior, name: str, words: str, colour: Any) -
     ax.plot(x, prior.density(x), color=colour, linewidth=1.3, linestyle="--", label=words, gid=mark)
 
 
-def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | None = None, prob: float = 0.9) -> Axes:
+def prior_posterior(
+    post: Posterior,
+    ax: Axes | None = None,
+    parameter: str | None = None,
+    prob: float = 0.9,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """What the counts have taught: the prior and the posterior density of a parameter, their medians and intervals.
 
-    The bars below are the equal-tailed intervals, with a dot at the median.
+    The bars below are the equal-tailed intervals, with a dot at the median. On axes that have a posterior already, the
+    new one stands beside it, with its prior if that is another one.
 
     >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
     >>> ax = bdp.plots.prior_posterior(post)
@@ -135,29 +148,44 @@ def prior_posterior(post: Posterior, ax: Axes | None = None, parameter: str | No
         text = show(post.provenance.priors.get(name))
         raise InputError(f"the prior of {name} cannot be drawn, as {text} cannot be read")
     ax = axes_of(ax)
+    look = look_at(ax, _BOTH, "posterior", label, color)
+    check_shared(ax, look, x=letter(name, short=False))
     before = prior.quantile(ends)
     start, end = _span(post, name)
     start, end = min(start, float(prior.quantile(0.003))), max(end, float(prior.quantile(0.97)))
+    if look.number:
+        left, right = ax.get_xlim()
+        start, end = min(start, left), max(end, right)
     x, density = _density(post, name, start, end)
-    lines = (
-        ("posterior", BLUE, "-", density, (after[0], float(post.quantile(0.5, name)), after[1])),
-        ("prior", ORANGE, "--", prior.density(x), tuple(before)),
-    )
-    top = density.max()
-    for place, (what, colour, style, height, (low, middle, high)) in enumerate(lines, 1):
-        words = f"{what}, {prob * 100:g}%: {low:.3g} to {high:.3g}"
-        ax.plot(x, height, color=colour, linewidth=1.6, linestyle=style, label=words)
+    its_prior = f"prior {post.provenance.priors.get(name, name)}"
+    lines = [("posterior", look.hue(BLUE), "-", density, (after[0], float(post.quantile(0.5, name)), after[1]), _BOTH)]
+    if not marked(ax, its_prior):
+        colour = look.hue(ORANGE) if look.number else ORANGE
+        lines.append(("prior", colour, "--", prior.density(x), tuple(before), its_prior))
+    top = max(density.max(), float(ax.dataLim.y1) if look.number else 0.0)
+    floor = float(ax.dataLim.y0) if look.number else 0.0  # of the bars that there are
+    for place, (what, colour, style, height, (low, middle, high), mark) in enumerate(lines, 1):
+        words = look.words(f"{what}, {prob * 100:g}%: {low:.3g} to {high:.3g}")
+        ax.plot(x, height, color=colour, linewidth=1.6, linestyle=style, label=words, gid=mark)
         ax.fill_between(x, height, color=colour, alpha=0.15, linewidth=0)
-        y = -0.07 * place * top
+        y = floor - 0.07 * place * top
         ax.plot([low, high], [y, y], color=colour, linewidth=2.2, solid_capstyle="butt")
         ax.plot([middle], [y], color=colour, marker="o", markersize=4)
     ax.axhline(0, color=ink(ax), linewidth=0.6)
-    dressed(ax, letter(name, short=False), "density", f"Prior and posterior of {letter(name)} given {known(post)}")
+    title = title_of(ax, look, f"Prior and posterior of {letter(name)} given {known(post)}")
+    dressed(ax, letter(name, short=False), "density", title)
     ax.set_xlim(start, end)
-    ax.set_ylim(-0.21 * top, 1.25 * top)
-    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.25 * top])
-    explained(ax)
+    ax.set_ylim(bottom=floor - 0.07 * (len(lines) + 1) * top)
+    explained(ax, above=True)
+    _no_ticks_below_zero(ax)
     return ax
+
+
+def _no_ticks_below_zero(ax: Axes) -> None:
+    from matplotlib.ticker import AutoLocator
+
+    ax.yaxis.set_major_locator(AutoLocator())
+    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= ax.get_ylim()[1]])
 
 
 def joint(

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_dp.checks import InputError, whole_number
-from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, look_of, shortened
+from bayes_dp.plots.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes_of,
+    dressed,
+    explained_below,
+    look_at,
+    look_of,
+    named_places,
+    next_place,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,24 +44,25 @@ def leakage(
     """
     shares = _checked(table).advantage
     whole_number("bins", bins, 2)
-    ax = axes_of(ax)
+    ax = axes_of(ax, height=2.8)
     mean = float(shares.mean())
     colour, words, more = look_of(ax, "leakage", "average", label, color)
-    top = ax.get_ylim()[1] / 4 if more else 0.0
-    heights = ax.hist(shares, bins=bins, color=colour, alpha=0.5 if more else 0.8)[0]
+    ax.hist(shares, bins=bins, color=colour, alpha=0.5 if more else 0.8)
     line = colour if more or label or color is not None else ORANGE
     ax.axvline(mean, color=line, linewidth=1.2, linestyle="--", label=f"{words}, {mean:.3g}", gid="leakage")
     ax.set_yscale("log")
-    ax.set_ylim(0.7, 4 * max(top, 1.05 * float(np.max(heights))))
+    ax.set_ylim(0.7, 1.3 * float(ax.dataLim.y1))
     dressed(ax, "advantage of the best attack", "rows")
-    explained(ax)
+    explained_below(ax)
     return ax
 
 
-def at_risk(table: LeakageTable, ax: Axes | None = None, count: int = 10) -> Axes:
+def at_risk(
+    table: LeakageTable, ax: Axes | None = None, count: int = 10, label: str | None = None, color: Any = None
+) -> Axes:
     """The rows that leak most, `count` of the n: their advantages by name, the largest at the top.
 
-    The dashed line is the average of all rows.
+    The dashed line is the average of all rows. On axes that have rows already, the new ones stand below.
 
     >>> x = np.random.default_rng(0).normal(size=(500, 3))
     >>> x[7] += 10
@@ -60,13 +73,18 @@ def at_risk(table: LeakageTable, ax: Axes | None = None, count: int = 10) -> Axe
     rows = _checked(table).largest(count)
     shares = table.advantage
     ax = axes_of(ax)
-    places = np.arange(len(rows))
-    ax.barh(places, shares[rows], color=BLUE, alpha=0.8)
-    ax.axvline(float(shares.mean()), color=GREY, linewidth=1.2, linestyle="--")
-    ax.set_yticks(places, [shortened(table.name(int(row))) for row in rows])
-    ax.invert_yaxis()
-    ax.set_xlim(0, 1.05 * float(shares[rows[0]]) or 1.0)
+    look = look_at(ax, "at risk", "rows", label, color)
+    places = next_place(look, ax.get_ylim()[0]) + np.arange(len(rows))
+    words = look.name or "_"
+    ax.barh(places, shares[rows], color=look.hue(BLUE), alpha=0.8, label=words)
+    mean, ends = float(shares.mean()), [places[0] - 0.6, places[-1] + 0.6]
+    ax.plot([mean, mean], ends, color=look.hue(GREY), linewidth=1.2, linestyle="--", gid="at risk")
+    named_places(ax.yaxis, look, places, [shortened(table.name(int(row))) for row in rows])
+    ax.set_ylim(places[-1] + 0.6, -0.6)
+    ax.set_xlim(0, max(1.05 * float(shares[rows[0]]), ax.get_xlim()[1] if look.number else 0.0) or 1.0)
     dressed(ax, "advantage of the best attack", "row")
+    if look.name:
+        explained_below(ax)
     return ax
 
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_dp.checks import InputError, one_number, show
-from bayes_dp.plots.style import BLUE, CYCLE, GREY, axes_of, dressed, explained_below, paper, shortened
+from bayes_dp.plots.style import (
+    CYCLE,
+    GREY,
+    axes_of,
+    check_look,
+    dressed,
+    explained_below,
+    marked,
+    paper,
+    shortened,
+)
 from bayes_dp.results.bound import LowerBound
 
 if TYPE_CHECKING:
@@ -17,14 +27,21 @@ if TYPE_CHECKING:
 __all__ = ["remembered"]
 
 _MARKS = "os^Dv"
+_KIND = "mechanism"  # marks the lines of mechanisms
 
 
-def remembered(bounds: Mapping[str, Mapping[float, LowerBound]], ax: Axes | None = None) -> Axes:
+def remembered(
+    bounds: Mapping[str, Mapping[float, LowerBound]],
+    ax: Axes | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
     """For each mechanism the bound of the audit against its ε, (k,); ε may be infinite, without any mechanism.
 
     `bounds` has for each name of a mechanism the results of `audits.labels` or `audits.observational` by ε. A bound
     that is not valid is a hollow mark. The dashed line is ε itself, above which none should be; crosses are the
-    control's, a model that never saw the labels.
+    control's, a model that never saw the labels. `label` and `color` are for one mechanism; several have the names of
+    the mapping. Axes that have bounds already take more at the same ε.
 
     >>> found = bdp.audits.labels([0, 1] * 500, [[0.5, 0.5]] * 1000, [[0.9, 0.1], [0.1, 0.9]] * 500, 0, exact=True)
     >>> ax = bdp.plots.remembered({"none": {np.inf: found}})
@@ -33,7 +50,15 @@ def remembered(bounds: Mapping[str, Mapping[float, LowerBound]], ax: Axes | None
     """
     checked = _checked(bounds)
     places = sorted({epsilon for row in checked.values() for epsilon in row})
+    check_look(label, color)
+    if (label or color is not None) and len(checked) > 1:
+        raise InputError("label and color are for one mechanism; several have the names of the mapping")
     ax = axes_of(ax, height=2.9)
+    names = ["∞" if np.isinf(e) else f"{e:g}" for e in places]
+    there = [text.get_text() for text in ax.get_xticklabels()]
+    number = len(marked(ax, _KIND))
+    if number and names != there:
+        raise InputError(f"ax has bounds at the ε {', '.join(there)}, so that those at {', '.join(names)} need others")
     at = {epsilon: i for i, epsilon in enumerate(places)}
     top = 1.15 * max(max(bound.value for row in checked.values() for bound in row.values()), 0.5)
     controls: dict[float, float] = {}
@@ -41,23 +66,23 @@ def remembered(bounds: Mapping[str, Mapping[float, LowerBound]], ax: Axes | None
         if "control" in bound.details:
             controls[epsilon] = max(controls.get(epsilon, 0.0), bound.details["control"])
     order = sorted(controls)
+    if number:
+        top = max(top, ax.get_ylim()[1])
     if order:
-        ax.plot([at[e] for e in order], [controls[e] for e in order], "x:", color=GREY, markersize=4, label="control")
+        words = f"{label or next(iter(checked))}, control" if number else "control"
+        ax.plot([at[e] for e in order], [controls[e] for e in order], "x:", color=GREY, markersize=4, label=words)
     finite = [epsilon for epsilon in places if np.isfinite(epsilon)]
-    if finite:
-        shown = [min(epsilon, 2 * top) for epsilon in finite]
-        ax.plot(range(len(finite)), shown, color=GREY, linestyle="--", linewidth=1.0, label="ε of the mechanism")
-    for number, (name, row) in enumerate(checked.items()):
-        mark = _MARKS[number % len(_MARKS)]
-        color = CYCLE[number % len(CYCLE)] if len(checked) > 1 else BLUE
+    if finite and not number:
+        ax.plot(range(len(finite)), finite, color=GREY, linestyle="--", linewidth=1.0, label="ε of the mechanism")
+    for i, (name, row) in enumerate(checked.items(), number):
+        mark, colour = _MARKS[i % len(_MARKS)], CYCLE[i % len(CYCLE)] if color is None else color
         order = sorted(row)
-        ax.plot(
-            [at[e] for e in order], [row[e].value for e in order], color=color, linewidth=1.2, label=shortened(name)
-        )
+        x, y = [at[e] for e in order], [row[e].value for e in order]
+        ax.plot(x, y, color=colour, linewidth=1.2, label=label or shortened(name), gid=_KIND)
         for epsilon in order:
-            face = color if row[epsilon].valid else paper(ax)
-            ax.plot(at[epsilon], row[epsilon].value, mark, color=color, markerfacecolor=face, markersize=4)
-    ax.set_xticks(range(len(places)), ["∞" if np.isinf(e) else f"{e:g}" for e in places])
+            face = colour if row[epsilon].valid else paper(ax)
+            ax.plot(at[epsilon], row[epsilon].value, mark, color=colour, markerfacecolor=face, markersize=4)
+    ax.set_xticks(range(len(places)), names)
     ax.set_xlim(-0.3, len(places) - 0.7)
     ax.set_ylim(-0.04 * top, top)
     dressed(ax, "ε of the mechanism", "bound of the audit")

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_dp.audits.combine import joint_exact
 from bayes_dp.checks import InputError
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.plots.style import BLUE, ORANGE, axes_of, dressed, shortened
+from bayes_dp.plots.style import (
+    BLUE,
+    ORANGE,
+    axes_of,
+    check_shared,
+    dressed,
+    explained_above,
+    look_at,
+    named_places,
+    next_place,
+    shortened,
+)
 from bayes_dp.results.bound import LowerBound
 
 if TYPE_CHECKING:
@@ -17,11 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["bases"]
 
+_NAMED = 12  # bases, beyond which there are no names
 
-def bases(counts: ErrorCounts, bound: LowerBound, ax: Axes | None = None) -> Axes:
+
+def bases(
+    counts: ErrorCounts, bound: LowerBound, ax: Axes | None = None, label: str | None = None, color: Any = None
+) -> Axes:
     """The bound of `audits.joint_exact` of each base, from the largest to the smallest, and the one of all as a line.
 
-    That of a base holds by itself with the confidence of `bound`, at the same δ; the largest of n does not.
+    That of a base holds by itself with the confidence of `bound`, at the same δ; the largest of n does not. On axes
+    that have bases at this δ already, the new ones stand to the right.
 
     >>> counts = bdp.ErrorCounts([2, 9, 30], [100] * 3, [40, 55, 50], [100] * 3)
     >>> ax = bdp.plots.bases(counts, bdp.audits.combine(counts, 1e-3))
@@ -35,16 +51,24 @@ def bases(counts: ErrorCounts, bound: LowerBound, ax: Axes | None = None) -> Axe
     delta = bound.provenance.known["delta"]
     each = [joint_exact(counts[i], delta, confidence=bound.confidence).value for i in range(len(counts))]
     order = np.argsort(each)[::-1]
-    ax, place = axes_of(ax), np.arange(len(each))
+    ax = axes_of(ax)
+    look = look_at(ax, "bases", "counts", label, color)
+    check_shared(ax, look, y=f"ε at least, δ = {delta:g}")
+    place = next_place(look, ax.get_xlim()[1] - 0.1) + np.arange(len(each))
     share = f"{100 * bound.confidence:g}%"
-    ax.plot(place, np.array(each)[order], "o", color=BLUE, markersize=4, label=f"one base by itself, {share}")
-    ax.axhline(bound.value, color=ORANGE, linewidth=1.6, label=f"all bases, {share} ({bound.provenance.method})")
-    ax.set_ylim(0, 1.1 * max(*each, bound.value) or 1.0)
-    ax.set_xlim(-0.5, len(each) - 0.5)
-    if counts.base is not None and len(each) <= 12:
-        ax.set_xticks(place, [shortened(counts.base[i]) for i in order], rotation=90)
-    else:
+    words = look.words(f"one base by itself, {share}")
+    ax.plot(place, np.array(each)[order], "o", color=look.hue(BLUE), markersize=4, label=words, gid="bases")
+    words, ends = look.words(f"all bases, {share} ({bound.provenance.method})"), [place[0] - 0.5, place[-1] + 0.5]
+    ax.plot(ends, [bound.value] * 2, color=look.hue(ORANGE), linewidth=1.6, label=words)
+    before = ax.get_ylim()[1] if look.number else 0.0
+    ax.set_ylim(0, max(1.1 * max(*each, bound.value), before) or 1.0)
+    ax.set_xlim(-0.5, place[-1] + 0.5)
+    named = counts.base is not None and len(each) <= _NAMED
+    if named:
+        named_places(ax.xaxis, look, place, [shortened(counts.base[i]) for i in order])  # type: ignore[index]
+        ax.tick_params("x", labelrotation=90)
+    elif not look.number:
         ax.set_xticks([])
-    dressed(ax, "bases" if counts.base is None or len(each) > 12 else "", f"ε at least, δ = {delta:g}")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize="x-small", handlelength=1.6)
+    dressed(ax, "" if named else "bases", f"ε at least, δ = {delta:g}")
+    explained_above(ax)
     return ax

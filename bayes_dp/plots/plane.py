@@ -20,19 +20,20 @@ from bayes_dp.plots.style import (
     BLUE,
     CYCLE,
     GREY,
+    Look,
     axes_of,
     check_look,
     dressed,
-    explained,
     explained_below,
     family_of,
     ink,
     known,
+    look_at,
     look_of,
     orders_of,
-    paper,
     posterior_of,
     shortened,
+    title_of,
 )
 from bayes_dp.plots.style import label as letter
 from bayes_dp.region import corner
@@ -51,6 +52,7 @@ __all__ = ["SHADES", "roc_plane", "tradeoff"]
 SHADES = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # probabilities of the nested bands
 _OPACITY = 0.13
 _TRADE_OFF = "trade-off"  # marks the curves of `tradeoff`
+_PLANE = "rates"  # marks what `roc_plane` has drawn
 
 
 def roc_plane(
@@ -62,6 +64,8 @@ def roc_plane(
     delta: float | None = None,
     strength: float = 0.0,
     prob: float = 0.9,
+    label: str | None = None,
+    color: Any = None,
 ) -> Axes:
     """False positive rates against false negative rates.
 
@@ -73,6 +77,8 @@ def roc_plane(
     post : a posterior of ε, of a family, or of curves: its lower boundary is shaded, the darker the more probable, with
         a line at the median.
     epsilon, delta, strength : of a layer R_s(ε, δ), which is filled; δ may be left out if `post` has it.
+    label, color : the name in the legend and the colour of all that is given. By default what is drawn on axes that
+        have attacks or a posterior already has a name and a colour of its own.
 
     >>> ax = bdp.plots.roc_plane(bdp.ErrorCounts(10, 100, 20, 100), epsilon=1.0, delta=0.0, strength=0.5)
     >>> ax.get_xlabel(), ax.get_ylabel()
@@ -95,24 +101,26 @@ def roc_plane(
         raise InputError("strength needs epsilon and delta, whose layer it is of")
     if epsilon is None and post is None and attacks is None:
         raise InputError("there is nothing to draw: give attacks, a posterior, or epsilon and delta")
+    check_look(label, color)
     ax = axes_of(ax, height=3.7)
+    look = look_at(ax, _PLANE, "attacks", label, color)
     if epsilon is not None and delta is not None:
-        _layer(ax, epsilon, delta, strength)
+        _layer(ax, epsilon, delta, strength, look)
     if post is not None:
-        _boundaries(ax, post)
-    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":", zorder=1)
+        _boundaries(ax, post, look)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8, linestyle=":", zorder=1, gid=_PLANE)
     if isinstance(attacks, ErrorCounts):
-        _rates(ax, attacks, prob)
+        _rates(ax, attacks, prob, look)
     elif isinstance(attacks, LossTable):
-        _at_all_thresholds(ax, attacks)
+        _at_all_thresholds(ax, attacks, look)
     elif attacks is None and post is not None and (orders := orders_of(post)) is not None:
-        _at_all_ranks(ax, orders.labels)
+        _at_all_ranks(ax, orders.labels, look)
     elif attacks is not None:
         x, y = attacks.false_positives / attacks.negatives, attacks.false_negatives / attacks.positives
-        lines = ax.plot(x, y, color=ink(ax), linewidth=0.6, alpha=0.6)
-        lines[0].set_label("one attack at many α*")
+        lines = ax.plot(x, y, color=look.hue(ink(ax)), linewidth=0.6, alpha=0.6)
+        lines[0].set_label(look.words("one attack at many α*"))
     title = "" if post is None else f"Attacks, and the posterior {_given(post)}"
-    dressed(ax, "false positive rate α", "false negative rate β", title)
+    dressed(ax, "false positive rate α", "false negative rate β", title_of(ax, look, title))
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     explained_below(ax)
     return ax
@@ -146,7 +154,7 @@ def tradeoff(
     alpha = _alphas()
     curves = _curves(others, alpha)
     check_look(label, color)
-    ax = axes_of(ax)
+    ax = axes_of(ax, height=3.2)
     if isinstance(post, Profile):
         share = f"{100 * post.confidence:g}%"
         colour, words, _ = look_of(ax, _TRADE_OFF, f"f at most, {share}", label, color)
@@ -169,7 +177,7 @@ def tradeoff(
         f"Trade-off function {'(all thresholds)' if isinstance(post, Profile) else _given(post)}",
     )
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    explained(ax)
+    explained_below(ax)
     return ax
 
 
@@ -201,28 +209,34 @@ def _lower(epsilon: float, delta: float) -> Floats:
     return np.array([[0.0, 1 - delta], [x, x], [1 - delta, 0.0]])
 
 
-def _layer(ax: Axes, epsilon: float, delta: float, strength: float) -> None:
-    """R(ε, δ), and its inner part R(sε, sδ) left white."""
-    for scale, face, style in ((1.0, BLUE, "-"), (strength, paper(ax), "--"))[: 1 + (strength > 0)]:
+def _layer(ax: Axes, epsilon: float, delta: float, strength: float, look: Look) -> None:
+    """R(ε, δ) without its inner part R(sε, sδ)."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    colour, outlines = look.hue(BLUE), []
+    for scale, style in ((1.0, "-"), (strength, "--"))[: 1 + (strength > 0)]:
         lower = _lower(scale * epsilon, scale * delta)
-        outline = np.concatenate([lower, [[1.0, 0.0]], 1 - lower, [[0.0, 1.0]]])
-        names = f"ε = {epsilon:g}, δ = {delta:g}" if scale == 1.0 else f"s = {strength:g}"
-        ax.fill(*outline.T, facecolor=face, alpha=0.18 if scale == 1.0 else 1.0, linewidth=0, zorder=0)
-        for part, words in ((lower, names), (1 - lower, None)):
-            ax.plot(*part.T, color=BLUE, linewidth=1.3, linestyle=style, label=words, zorder=1.5)
+        outline = np.concatenate([lower, [[1.0, 0.0]], 1 - lower, [[0.0, 1.0]], lower[:1]])
+        outlines.append(Path(outline if scale == 1.0 else outline[::-1], closed=True))  # the other way round: a hole
+        names = look.words(f"ε = {epsilon:g}, δ = {delta:g}" if scale == 1.0 else f"s = {strength:g}")
+        for part, words in ((lower, names), (1 - lower, "_")):
+            ax.plot(*part.T, color=colour, linewidth=1.3, linestyle=style, label=words, zorder=1.5)
+    ring = Path.make_compound_path(*outlines)
+    ax.add_patch(PathPatch(ring, facecolor=colour, alpha=0.18, linewidth=0, zorder=0))
 
 
-def _boundaries(ax: Axes, post: Posterior) -> None:
+def _boundaries(ax: Axes, post: Posterior, look: Look) -> None:
     """Nested bands between the lower boundaries at quantiles of the posterior."""
-    words = f"boundary, posterior bands {SHADES[-1]:.0%} to {SHADES[0]:.0%}"
+    words = look.words(f"boundary, posterior bands {SHADES[-1]:.0%} to {SHADES[0]:.0%}")
     tails = [(1 - probability) / 2 for probability in SHADES]
     *ends, middle = _boundary(post, [*tails, *(1 - tail for tail in tails), 0.5])
     for low, high in zip(ends[: len(tails)], ends[len(tails) :], strict=True):
         outline = np.concatenate([low, high[::-1]])
-        ax.fill(*outline.T, color=ink(ax), alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
+        ax.fill(*outline.T, color=look.hue(ink(ax)), alpha=_OPACITY, linewidth=0, zorder=1.2, label=words)
         words = "_"  # once in the legend
-    words = f"boundary at the median, {_middle(post)}"
-    ax.plot(*middle.T, color=BLUE, linewidth=1.0, label=words, zorder=1.6)
+    words = look.words(f"boundary at the median, {_middle(post)}")
+    ax.plot(*middle.T, color=look.hue(BLUE), linewidth=1.0, label=words, zorder=1.6)
 
 
 def _boundary(post: Posterior, probability: Sequence[float]) -> list[Floats]:
@@ -273,7 +287,7 @@ def _with_curve(post: Any) -> None:
         raise InputError("post averages families, which have curves of their own: give one of its `posteriors`")
 
 
-def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
+def _rates(ax: Axes, counts: ErrorCounts, prob: float, look: Look) -> None:
     """Dots with exact intervals of each rate."""
     tail = (1 - prob) / 2
     centres, arms = [], []
@@ -287,31 +301,31 @@ def _rates(ax: Axes, counts: ErrorCounts, prob: float) -> None:
         xerr=arms[0],
         yerr=arms[1],
         fmt="o",
-        color=ink(ax),
+        color=look.hue(ink(ax)),
         markersize=3,
         elinewidth=0.6,
-        label=f"observed rates, {prob * 100:g}%",
+        label=look.words(f"observed rates, {prob * 100:g}%"),
         zorder=3,
     )
 
 
-def _at_all_ranks(ax: Axes, orders: Sequence[Ints]) -> None:
+def _at_all_ranks(ax: Axes, orders: Sequence[Ints], look: Look) -> None:
     """The rates of every base by the order of its labels, 1 for a score with the example, at all thresholds."""
-    words = "one base at all thresholds"
+    words = look.words("one base at all thresholds")
     for labels in orders:
         ones = np.append(0, np.cumsum(labels))  # below a threshold that is above so many scores
         zeros = np.arange(len(ones)) - ones
         x, y = 1.0 - zeros / zeros[-1], ones / ones[-1]
-        ax.plot(x, y, color=ink(ax), linewidth=0.6, alpha=0.6, label=words)
+        ax.plot(x, y, color=look.hue(ink(ax)), linewidth=0.6, alpha=0.6, label=words)
         words = "_"  # once in the legend
 
 
-def _at_all_thresholds(ax: Axes, losses: LossTable) -> None:
+def _at_all_thresholds(ax: Axes, losses: LossTable, look: Look) -> None:
     """The rates of every base if a run is taken for one with the example where its loss is at most a threshold."""
-    words = "one base at all thresholds"
+    words = look.words("one base at all thresholds")
     for without, with_ in zip(losses.without, losses.with_, strict=True):
         threshold = np.unique(np.concatenate([without, with_]))
         called = [np.searchsorted(np.sort(side), threshold, side="right") / len(side) for side in (without, with_)]
         x, y = np.append(0.0, called[0]), np.append(1.0, 1.0 - called[1])
-        ax.plot(x, y, color=ink(ax), linewidth=0.6, alpha=0.6, label=words)
+        ax.plot(x, y, color=look.hue(ink(ax)), linewidth=0.6, alpha=0.6, label=words)
         words = "_"  # once in the legend

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_dp.checks import InputError
-from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, logarithmic, paper
+from bayes_dp.plots.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes_of,
+    check_shared,
+    dressed,
+    explained_below,
+    logarithmic,
+    look_at,
+    paper,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +31,7 @@ __all__ = ["widths"]
 _STYLES = {"challenges": (BLUE, "-", "o"), "bases": (ORANGE, "--", "s")}
 
 
-def widths(plan: Plan, ax: Axes | None = None) -> Axes:
+def widths(plan: Plan, ax: Axes | None = None, label: str | None = None, color: Any = None) -> Axes:
     """The width against all challenges, for both ways to grow: the one that counts, and the band of 80% of experiments.
 
     The dotted line is the width that is wanted, a star the size that is needed, and the line of dots and dashes the
@@ -34,15 +46,19 @@ def widths(plan: Plan, ax: Axes | None = None) -> Axes:
 
     if not isinstance(plan, Plan):
         raise InputError(f"plan must be a Plan, as bayes_dp.plan gives it, not {type(plan).__name__}")
-    ax = axes_of(ax)
+    ax = axes_of(ax, height=3.4)
+    look = look_at(ax, "widths", "plan", label, color)
+    axis, upright = f"{plan.noun} of all bases", f"width of the {100 * plan.prob:g}% interval"
+    check_shared(ax, look, x=axis, y=upright)
     needed = plan.needed
     for way in plan.ways:
-        colour, style, marker = _STYLES[way]
+        own, style, marker = _STYLES[way]
+        colour = look.hue(own)
         rows = plan.select(way)
         runs = np.array([row.runs for row in rows])
         low, high, middle = (np.array([row.quantile(p) for row in rows]) for p in (0.1, 0.9, plan.assurance))
         ax.fill_between(runs, low, high, color=colour, alpha=0.15, linewidth=0)
-        words = f"more {way if way == 'bases' else plan.noun}"
+        words = look.words(f"more {way if way == 'bases' else plan.noun}")
         ax.plot(runs, middle, color=colour, linestyle=style, marker=marker, markersize=3.5, label=words)
         need = needed[way]
         if need is not None:
@@ -51,14 +67,11 @@ def widths(plan: Plan, ax: Axes | None = None) -> Axes:
             )
     if plan.limit is not None:
         level = plan.limit.quantile(plan.assurance)
-        ax.axhline(level, color=BLUE, linewidth=1.0, linestyle="-.", label=f"no limit to {plan.noun}")
-    ax.axhline(plan.width, color=GREY, linewidth=1.2, linestyle=":", label=f"wanted, {plan.width:.3g}")
+        words = look.words(f"no limit to {plan.noun}")
+        ax.axhline(level, color=look.hue(BLUE), linewidth=1.0, linestyle="-.", label=words)
+    words, colour = look.words(f"wanted, {plan.width:.3g}"), look.color if look.number else GREY
+    ax.axhline(plan.width, color=colour, linewidth=1.2, linestyle=":", label=words, gid="widths")
     logarithmic(ax)
-    dressed(
-        ax,
-        f"{plan.noun} of all bases",
-        f"width of the {100 * plan.prob:g}% interval",
-        f"{100 * plan.assurance:g}% of experiments are narrower",
-    )
-    explained(ax, "best")
+    dressed(ax, axis, upright, title_of(ax, look, f"{100 * plan.assurance:g}% of experiments are narrower"))
+    explained_below(ax)
     return ax

@@ -20,7 +20,6 @@ from bayes_dp.plots.style import (
     axes_of,
     check_look,
     dressed,
-    explained,
     explained_below,
     family_of,
     held,
@@ -77,7 +76,7 @@ def epsilon_delta(
     if (label or color is not None) and len(named) > 1:
         raise InputError("label and color are for one line; several have the names of the mapping")
     lines = {name: _line(one, asked, prob) for name, one in named.items()}
-    ax = axes_of(ax)
+    ax = axes_of(ax, height=3.0)
     before = sum(line.get_gid() == _CURVE for line in ax.get_lines())
     for i, (name, (low, middle, high)) in enumerate(lines.items(), before):
         is_posterior = isinstance(named[name], Posterior)
@@ -96,19 +95,18 @@ def epsilon_delta(
             label=label or name or ("median" if is_posterior else _kind(named[name])) + f" {i + 1}" * (i > 0),
             gid=_CURVE,
         )
-    resolved = _mark_resolved(ax, named, asked)
+    _mark_resolved(ax, named, asked)
     ax.set_xscale("log")
     most = max(_most(line) for line in lines.values())
-    beside = "" in named and not resolved
     shown = ax.get_xlim(), ax.get_ylim()
     bottom, top = spread_out(ax.yaxis, [_most(line[1]) for line in lines.values()], most)
     ax.set_xlim(asked[0], asked[-1])
-    ax.set_ylim(bottom, (1.25 if beside else 1.0) * top)
+    ax.set_ylim(bottom, top)
     if before:
         held(ax, True, *shown)
     title = f"ε at δ, {100 * prob:g}% intervals" if "" not in named else f"ε at δ ({named[''].provenance.method})"
     dressed(ax, "δ", "ε", title)
-    (explained if beside else explained_below)(ax)
+    explained_below(ax)
     return ax
 
 
@@ -147,15 +145,13 @@ def _kind(bound: Any) -> str:
     return "estimate" if bound.kind == "estimate" else f"{bound.kind.replace('_', ' ')}, {bound.confidence:.0%}"
 
 
-def _mark_resolved(ax: Axes, named: Mapping[str, Any], deltas: Floats) -> bool:
-    """A line at the smallest rate that the data of a family's posterior resolve; whether there is one."""
+def _mark_resolved(ax: Axes, named: Mapping[str, Any], deltas: Floats) -> None:
+    """A line at the smallest rate that the data of a family's posterior resolve, if it is in view."""
     posteriors: list[Any] = [one for one in named.values() if isinstance(one, Posterior)]
     rates = [(one.resolved, "3/N" if orders_of(one) is None else "1/N₀") for one in posteriors if _by_family(one)]
     least, name = min(rates, default=(0.0, ""))
-    inside = bool(deltas[0] < least < deltas[-1])
-    if inside:
+    if deltas[0] < least < deltas[-1]:
         ax.axvline(least, color=GREY, linewidth=1.0, linestyle=":", label=f"{name}: further left a family's word")
-    return inside
 
 
 def _by_family(post: Posterior) -> bool:

@@ -9,7 +9,18 @@ import numpy as np
 from bayes_dp.beta import clopper_pearson_lower, clopper_pearson_upper
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.plots.style import BLUE, GREY, ORANGE, axes_of, dressed, explained, held, look_of
+from bayes_dp.plots.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes_of,
+    dressed,
+    explained,
+    explained_below,
+    held,
+    look_at,
+    look_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +51,7 @@ def roc(
     ('log', 'true positive rate')
     """
     curve = _checked(table).roc(confidence)
-    ax = axes_of(ax, height=3.2)
+    ax = axes_of(ax, height=3.6)
     n0, n1 = curve.negatives, curve.positives
     steps = np.unique(np.rint(np.geomspace(1, n0, _POINTS)).astype(np.int64))
     point = np.searchsorted(curve.false_positives, np.append(0, steps), side="right") - 1
@@ -57,14 +68,17 @@ def roc(
     ax.set(xscale="log", yscale="log")
     held(ax, more, (x[0], 1), (min(0.5 / n1, x[0]), 1.2))
     dressed(ax, "false positive rate", "true positive rate")
-    explained(ax, "lower right")
+    explained_below(ax)
     return ax
 
 
-def scores(table: GuessTable, ax: Axes | None = None, bins: int = 40) -> Axes:
+def scores(
+    table: GuessTable, ax: Axes | None = None, bins: int = 40, label: str | None = None, color: Any = None
+) -> Axes:
     """How the scores of members and of non-members are distributed: the share of either kind in each bin.
 
     The axis leaves out 0.2% of the scores on each side, infinite ones among them; they are in the outermost bins.
+    Of a second table members are a full and non-members a broken line.
 
     >>> rng = np.random.default_rng(0)
     >>> member = rng.random(500) < 0.5
@@ -81,14 +95,20 @@ def scores(table: GuessTable, ax: Axes | None = None, bins: int = 40) -> Axes:
         low, high = low - 0.5, high + 0.5
     inside = np.clip(table.score, low, high)
     edges = np.linspace(low, high, bins + 1)
-    for who, colour, words in ((~table.member, ORANGE, "non-members"), (table.member, BLUE, "members")):
-        count = np.histogram(inside[who], bins=edges)[0]
-        ax.stairs(count / who.sum(), edges, color=colour, fill=True, alpha=0.25)
-        ax.stairs(count / who.sum(), edges, color=colour, label=f"{words}, {who.sum()}")
-    ax.set_xlim(low, high)
-    ax.set_ylim(0, 1.35 * ax.get_ylim()[1])
+    look = look_at(ax, "scores", "scores", label, color)
+    for who, own, words, gid in (
+        (~table.member, ORANGE, "non-members", None),
+        (table.member, BLUE, "members", "scores"),
+    ):
+        share, colour = np.histogram(inside[who], bins=edges)[0] / who.sum(), look.hue(own)
+        style = "--" if gid is None and look.color is not None else "-"
+        ax.stairs(share, edges, color=colour, fill=True, alpha=0.1 if look.number else 0.25)
+        ax.stairs(share, edges, color=colour, linestyle=style, label=look.words(f"{words}, {who.sum()}"), gid=gid)
+    start, end = ax.get_xlim() if look.number else (low, high)
+    ax.set_xlim(min(low, start), max(high, end))
+    ax.set_ylim(bottom=0)
     dressed(ax, "score", "share of examples")
-    explained(ax)
+    explained(ax, above=True)
     return ax
 
 

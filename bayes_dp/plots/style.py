@@ -6,6 +6,7 @@ Matplotlib is imported when the first figure is drawn.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +28,13 @@ __all__ = [
     "GREEN",
     "GREY",
     "ORANGE",
+    "Look",
     "axes_of",
     "check_look",
+    "check_shared",
     "dressed",
     "explained",
+    "explained_above",
     "explained_below",
     "family_of",
     "held",
@@ -38,17 +42,22 @@ __all__ = [
     "known",
     "label",
     "logarithmic",
+    "look_at",
     "look_of",
+    "marked",
+    "named_places",
+    "next_place",
     "orders_of",
     "panels_of",
     "paper",
     "posterior_of",
     "shortened",
     "spread_out",
+    "title_of",
 ]
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
-CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9")  # without black and yellow, for light and dark grounds
 
 CURVES = tuple(colour for colour in CYCLE if colour != ORANGE)  # which is that of what stands beside a curve
 
@@ -56,6 +65,8 @@ _FAR = 50.0  # the ratio from which numbers are shown in logarithms
 _DEEPEST = 1e-5  # of the largest number, the left end of such an axis
 _LONGEST = 18  # letters of a name
 _COLUMN = 3.4  # inches, of a paper's column
+_INSIDE = 4  # entries of a legend that has room within the axes
+_ENTRY, _FRAME = 0.165, 0.11  # inches, of an entry of a legend and of what is around them
 _LABELS = {"epsilon": "ε", "delta": "δ", "strength": "s", "tau": "τ", "rho": "ρ", "mu": "μ", "theta": "θ"}
 _AXIS_LABELS = {"strength": "attack strength s"}
 
@@ -110,9 +121,9 @@ def panels_of(axes: Any, shape: tuple[int, int], height: float) -> NDArray[np.ob
         return figure.subplots(*shape, squeeze=False).ravel()
     panels = np.asarray(axes, dtype=object).ravel()
     if len(panels) != wanted:
-        raise InputError(f"axes must be {wanted} Matplotlib Axes, not {len(panels)}")
+        raise InputError(f"ax must be {wanted} Matplotlib Axes, not {len(panels)}")
     for i, ax in enumerate(panels):
-        _check(ax, f"axes[{i}]")
+        _check(ax, f"ax[{i}]")
     return panels
 
 
@@ -124,6 +135,64 @@ def check_look(label: Any, color: Any) -> None:
         raise InputError(f"label must be text, not {show(label)}")
     if color is not None and not is_color_like(color):
         raise InputError(f"color must be a colour as Matplotlib writes it, not {show(color)}")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a thing of several parts is drawn on axes that may have others of its kind.
+
+    number: how many there are already. name: what stands before the words of its parts in the legend, "" for nothing.
+    color: that of all its parts, None where each part has its own.
+    """
+
+    number: int
+    name: str
+    color: Any
+
+    def words(self, part: str) -> str:
+        return f"{self.name}, {part}" if self.name else part
+
+    def hue(self, own: Any) -> Any:
+        return own if self.color is None else self.color
+
+
+def marked(ax: Axes, kind: str) -> list[Any]:
+    """What the axes have of a kind: each thing that is drawn has one artist with the kind as its gid."""
+    return [artist for artist in ax.get_children() if artist.get_gid() == kind]
+
+
+def look_at(ax: Axes, kind: str, noun: str, label: str | None, color: Any) -> Look:
+    """The look of one more thing of a kind: by default it has a name and a colour of its own if it is not the first."""
+    check_look(label, color)
+    number = len(marked(ax, kind))
+    if number and color is None:
+        color = CURVES[number % len(CURVES)]
+    return Look(number, label or (f"{noun} {number + 1}" if number else ""), color)
+
+
+def check_shared(ax: Axes, look: Look, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
+    """Refuse what does not have the axes of the things that are there."""
+    for old, new in ((ax.get_xlabel(), x), (ax.get_ylabel(), y), (ax.get_title(), title)):
+        if look.number and new is not None and old != new:
+            raise InputError(f"ax shows {old}, so that {new} needs axes of its own")
+
+
+def title_of(ax: Axes, look: Look, title: str) -> str:
+    """The title, or none where the things on the axes have different ones."""
+    return title if not look.number or ax.get_title() == title else " "
+
+
+def next_place(look: Look, end: float) -> int:
+    """The place of the first row (or column) of a thing: after those of the things before, which come to `end`."""
+    return int(np.floor(end)) + 2 if look.number else 0
+
+
+def named_places(axis: Any, look: Look, place: ArrayLike, names: list[str]) -> None:
+    """Names at the places of rows or columns, besides those that there are."""
+    if look.number:
+        place = [*axis.get_ticklocs(), *np.asarray(place)]
+        names = [*(text.get_text() for text in axis.get_ticklabels()), *names]
+    axis.set_ticks(place, names)
 
 
 def look_of(ax: Axes, kind: str, name: str, label: str | None, color: Any) -> tuple[Any, str, bool]:
@@ -191,10 +260,32 @@ def spread_out(axis: Any, values: ArrayLike, most: float) -> tuple[float, float]
     return float(max(0.5 * positive.min(), _DEEPEST * most)), 1.3 * most
 
 
-def explained(ax: Axes, place: Any = "upper right", **options: Any) -> None:
-    """A legend."""
+def explained(ax: Axes, place: Any = "upper right", above: bool = False, **options: Any) -> None:
+    """A legend in the axes or, with many entries, below them; `above` makes room for it above all that is drawn."""
+    entries = len(ax.get_legend_handles_labels()[1])
+    if entries > _INSIDE:
+        entries = 0
+        if "bbox_to_anchor" not in options:
+            place, options = "upper center", {"bbox_to_anchor": (0.5, 0.0), "borderaxespad": 4.5}
+    if above:
+        _raised(ax, _ENTRY * entries + _FRAME)
     style: dict[str, Any] = {"frameon": False, "fontsize": "x-small", "handlelength": 1.6}
     ax.legend(loc=place, **style | options)
+
+
+def _raised(ax: Axes, inches: float) -> None:
+    """The upper end of the axis is so many inches above the data."""
+    share = min(inches / (ax.bbox.height / ax.figure.dpi), 0.6)
+    bottom, top = ax.get_ylim()[0], float(ax.dataLim.y1)
+    if ax.get_yscale() == "log":
+        ax.set_ylim(bottom, bottom * (top / bottom) ** (1 / (1 - share)))
+    else:
+        ax.set_ylim(bottom, bottom + (top - bottom) / (1 - share))
+
+
+def explained_above(ax: Axes) -> None:
+    """A legend above the axes, where it hides nothing."""
+    explained(ax, "lower center", bbox_to_anchor=(0.5, 1.0))
 
 
 def explained_below(ax: Axes, columns: int = 1, **options: Any) -> None:

@@ -1441,10 +1441,11 @@ call(
     ax=AXES,
     parameter=NAME,
     lags=whole(1),
+    **LOOK,
 )
-call("bayes_dp.plots.ess", plots.ess, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME)
-call("bayes_dp.plots.rank", plots.rank, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME, bins=whole(2))
-call("bayes_dp.plots.trace", plots.trace, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME)
+call("bayes_dp.plots.ess", plots.ess, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME, **LOOK)
+call("bayes_dp.plots.rank", plots.rank, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME, bins=whole(2), **LOOK)
+call("bayes_dp.plots.trace", plots.trace, {"post": DRAWS}, post=CHAINS, ax=AXES, parameter=NAME, **LOOK)
 ROW = Values(
     ([0.1, 0.5], (0.1, 0.9), pd.Series([0.5, 0.6])),
     ([], 0.5, "a", [math.nan, 1.0], None, True, THING, [[0.1], [0.2]], ["a", "b"]),
@@ -1457,6 +1458,7 @@ call(
     played=GAMES_DRAWN,
     ax=AXES,
     game=Values((0, 1, np.int64(1)), (2, -1, 0.5, "0", None, True, [0], THING)),
+    **LOOK,
 )
 call(
     "bayes_dp.plots.closeness",
@@ -1465,6 +1467,7 @@ call(
     played=GAMES_DRAWN,
     ax=AXES,
     confidence=CONFIDENCE,
+    **LOOK,
 )
 REMEMBERED = audits.katz(COUNTS, 0.1)
 call(
@@ -1476,6 +1479,7 @@ call(
         ({}, {"none": {}}, {"none": 3}, {"none": {-1.0: REMEMBERED}}, {"none": {1.0: 3}}, "a", 3, True, None, THING),
     ),
     ax=AXES,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.sbc_ranks",
@@ -1485,6 +1489,7 @@ call(
     ax=AXES,
     bins=whole(2),
     prob=PROB,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.epsilon_delta",
@@ -1501,9 +1506,10 @@ call(
     plots.running,
     {"audit": audits.sequential(1e-3, grid=[0, 1])},
     audit=thing(audits.sequential(1e-3, grid=[0, 1]), wrong=(COUNTS, None)),
-    axes=AXES,
+    ax=AXES,
     posteriors=Values((None, {}), (3, [1], {"a": 1}, {1: COUNTS}, {-1: COUNTS}, THING, "a")),
     prob=PROB,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.bases",
@@ -1512,16 +1518,25 @@ call(
     counts=thing(ONE, wrong=(GUESSES, None)),
     bound=thing(audits.katz(ONE, 0.1), wrong=(COUNTS, audits.f_dp(GUESSES), None)),
     ax=AXES,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.error_curves",
     plots.error_curves,
     {"curve": attacks.measure_fast(LOSSES, [0.1, 0.5])},
     curve=thing(attacks.measure_fast(LOSSES, [0.1, 0.5]), wrong=(COUNTS, None)),
-    axes=AXES,
+    ax=AXES,
+    **LOOK,
 )
 call(
-    "bayes_dp.plots.predictive", plots.predictive, {"post": Later(posterior)}, post=POST, ax=AXES, prob=PROB, seed=SEED
+    "bayes_dp.plots.predictive",
+    plots.predictive,
+    {"post": Later(posterior)},
+    post=POST,
+    ax=AXES,
+    prob=PROB,
+    seed=SEED,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.families",
@@ -1530,6 +1545,7 @@ call(
     found=thing(Later(families), Later(average_of_curves), wrong=(COUNTS, None)),
     ax=AXES,
     prob=PROB,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.levels",
@@ -1540,6 +1556,7 @@ call(
     ),
     ax=AXES,
     prob=PROB,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.records",
@@ -1547,6 +1564,7 @@ call(
     {"found": Later(of_records)},
     found=thing(Later(of_records), wrong=(COUNTS, None)),
     ax=AXES,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.forest",
@@ -1555,6 +1573,7 @@ call(
     comparison=thing(Later(comparison), wrong=(COUNTS, None)),
     ax=AXES,
     truth=number(0, math.inf, "[)", 1.0, optional=True),
+    **LOOK,
 )
 call(
     "bayes_dp.plots.joint",
@@ -1589,7 +1608,7 @@ call(
     prob=PROB,
 )
 for _name in ("roc", "scores"):
-    _more = {"confidence": CONFIDENCE, **LOOK} if _name == "roc" else {"bins": whole(2)}
+    _more = {"confidence": CONFIDENCE} if _name == "roc" else {"bins": whole(2)}
     call(
         f"bayes_dp.plots.{_name}",
         getattr(plots, _name),
@@ -1598,6 +1617,7 @@ for _name in ("roc", "scores"):
             thing(SCORES, wrong=(GUESSES, COUNTS)), bad=(bdp.GuessTable([1.0, 2.0], [1, 1]),), names=("all",)
         ),
         ax=AXES,
+        **LOOK,
         **_more,
     )
 call(
@@ -1612,6 +1632,7 @@ call(
     ),
     overlap=besides(OVERLAP, None),
     bins=whole(2),
+    **LOOK,
 )
 call(
     "bayes_dp.plots.roc_plane",
@@ -1624,6 +1645,7 @@ call(
     delta=number(0, 1, "[]", 0.1),
     strength=number(0, 1, "[)", 0.5),
     prob=PROB,
+    **LOOK,
 )
 call(
     "bayes_dp.plots.tradeoff",
@@ -1635,7 +1657,7 @@ call(
     others=Values((None, {}, {"mine": GAUSSIAN}), (3, [GAUSSIAN], "mine", True, {"mine": 3}, {3: GAUSSIAN}, THING)),
     **LOOK,
 )
-call("bayes_dp.plots.widths", plots.widths, {"plan": PLAN}, plan=thing(PLAN, wrong=(COUNTS, None)), ax=AXES)
+call("bayes_dp.plots.widths", plots.widths, {"plan": PLAN}, plan=thing(PLAN, wrong=(COUNTS, None)), ax=AXES, **LOOK)
 
 # Mathematics ----------------------------------------------------------------------------------------------------------
 
@@ -2107,7 +2129,7 @@ for _name, _argument in (("leakage", "bins"), ("at_risk", "count")):
         table=thing(LEAKAGE, wrong=(COUNTS, SCORES, None)),
         ax=AXES,
         **{_argument: whole(2 if _argument == "bins" else 1)},
-        **(LOOK if _name == "leakage" else {}),
+        **LOOK,
     )
 
 # Trackers -------------------------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_bad_input(ax, axes):
         plots.error_curves(bdp.ErrorCounts(1, 2, 1, 2), axes)
     rng = np.random.default_rng(0)
     curve = measure_fast(bdp.LossTable(rng.random((2, 9)), rng.random((2, 9))), TARGETS)
-    with pytest.raises(InputError, match="axes must be 2 Matplotlib Axes, not 1"):
+    with pytest.raises(InputError, match="ax must be 2 Matplotlib Axes, not 1"):
         plots.error_curves(curve, ax)
-    with pytest.raises(InputError, match=r"axes\[1\] must be Matplotlib Axes, not int"):
+    with pytest.raises(InputError, match=r"ax\[1\] must be Matplotlib Axes, not int"):
         plots.error_curves(curve, [ax, 3])

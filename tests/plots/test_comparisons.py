@@ -120,7 +120,7 @@ def test_a_claim_is_a_line():
     ax = plots.forest(table)
     (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("claim")]
     assert line.get_label() == "claim, 20"
-    assert line.get_xdata() == [20.0, 20.0]
+    assert list(line.get_xdata()) == [20.0, 20.0]
     assert ax.get_xlim()[1] > 20  # within the picture
     none = bdp.compare(counts, 1e-5, names=["katz"], claim=bdp.Claim(20.0, 1e-3))  # which allows every ε there
     assert not [line for line in plots.forest(none).get_lines() if str(line.get_label()).startswith("claim")]

@@ -50,8 +50,16 @@ def test_records_that_differ_by_orders_of_magnitude_are_in_logarithms(ax):
     left, right = ax.get_xlim()
     assert left <= 0.01
     assert right > 200
-    for part in ax.collections:
-        assert (np.array(part.get_segments())[:, :, 0] >= left).all()
+    ends = np.concatenate([np.array(part.get_segments())[:, :, 0] for part in ax.collections])
+    assert sorted(ends[:, 0]) == [0.0, 0.005, 0.5, 50.0]  # what is further left goes to the end of the axis, and beyond
+    dots = [x for line in ax.get_lines() if line.get_marker() == "o" for x in line.get_xdata()]
+    assert sorted(dots) == [left, 0.01, 1.0, 100.0]
+    ax.figure.draw_without_rendering()
+    plots.records(table([0.004, 0.003], [False, False]), ax)
+    further = ax.get_xlim()[0]
+    assert further < 0.003
+    dots = [x for line in ax.get_lines() if line.get_marker() == "o" for x in line.get_xdata()]
+    assert sorted(dots) == [further, 0.003, 0.004, 0.01, 1.0, 100.0]  # the one at 0 still at the end
 
 
 @pytest.mark.parametrize("chosen", [True, False])

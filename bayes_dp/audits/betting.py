@@ -140,7 +140,7 @@ class LinesClaim:
     def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
         ratio = np.exp(self.epsilon)
         slope, height = np.r_[ratio, 1 / ratio], np.r_[1 - self.delta, (1 - self.delta) / ratio]
-        lines = SmoothClaims(slope, lambda alpha, s: height - s * alpha, lambda _, s: s, self.block)
+        lines = SmoothClaims(slope, lambda alpha, s: np.maximum(height - s * alpha, 0.0), lambda _, s: s, self.block)
         tau, c, low, high, outside = lines.touching(np.full(len(slope), a[0]), np.full(len(slope), b[0]))
         best = slice(i := int(divergence(self, (a, b), (tau, c), outside).argmax()), i + 1)
         return tau[best], c[best], low[best], high[best], outside[best]

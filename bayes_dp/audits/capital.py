@@ -24,13 +24,11 @@ from bayes_dp.audits.betting import (
     divergence,
     next_refresh,
 )
-from bayes_dp.checks import InputError
-from bayes_dp.data.json_text import A_COUNT, Wanted, checked_object, is_finite
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["COUNTS", "NUMBERS", "PAIRS", "ROWS", "Capital", "checked_state"]
+__all__ = ["LEVELS", "Capital"]
 
-_LEVELS = np.r_[0.002, 0.005, 0.01, 0.02, (np.arange(32) + 0.5) / 32, 0.98, 0.99, 0.995, 0.998]
+LEVELS = np.r_[0.002, 0.005, 0.01, 0.02, (np.arange(32) + 0.5) / 32, 0.98, 0.99, 0.995, 0.998]  # of past scores
 _AT_ONCE = 1000  # runs whose factors are held at once
 
 
@@ -117,7 +115,7 @@ class Capital:
     def _choose(self, scores: Floats) -> None:
         """For each claim the threshold whose past rates lie farthest outside of it."""
         t, low, high = len(scores), np.sort(scores[:, 0]), np.sort(scores[:, 1])
-        self.thresholds = np.asarray(np.quantile(scores.ravel(), _LEVELS, method="inverted_cdf"))
+        self.thresholds = np.asarray(np.quantile(scores.ravel(), LEVELS, method="inverted_cdf"))
         x = t - np.searchsorted(low, self.thresholds, side="right")
         y = np.searchsorted(high, self.thresholds, side="right")
         a, b = (x + 0.5) / (t + 1), (y + 0.5) / (t + 1)
@@ -153,59 +151,3 @@ class Capital:
         self.scores = np.array(state["scores"], float).reshape(-1, 2)
         self.counts = np.array(state["counts"], float)
         self._make_bet()
-
-
-NUMBERS: Wanted = (
-    lambda value: isinstance(value, list) and all(each is None or is_finite(each) for each in value),
-    "a list of numbers",
-)
-ROWS: Wanted = (
-    lambda value: (
-        isinstance(value, list) and all(isinstance(row, list) and all(is_finite(each) for each in row) for row in value)
-    ),
-    "a list of lists of numbers",
-)
-PAIRS: Wanted = (
-    lambda value: ROWS[0](value) and all(len(row) == 2 for row in value),
-    "a list of pairs of numbers",
-)
-COUNTS: Wanted = (
-    lambda value: (
-        isinstance(value, list)
-        and all(isinstance(row, list) and all(type(each) is int and each >= 0 for each in row) for row in value)
-    ),
-    "a list of lists of whole numbers, at least 0",
-)
-_STATE: dict[str, Wanted] = {
-    "pairs": A_COUNT,
-    "until": A_COUNT,
-    "sums": NUMBERS,
-    "past_pairs": A_COUNT,
-    "past_sums": NUMBERS,
-    "start": NUMBERS,
-    "counts": COUNTS,
-    "scores": PAIRS,
-}
-
-
-def checked_state(place: str, content: Any, size: int, block: tuple[int, int]) -> dict[str, Any]:
-    """The state of a bettor in a file, of claims (size,), where it is one."""
-    found = checked_object(place, content, _STATE)
-    lengths = len(found["sums"]), len(found["past_sums"]), len(found["start"]), len(found["counts"])
-    widths = {len(row) for row in found["counts"]}
-    if lengths != (4, 4, size, 4) or len(widths) != 1 or widths > {1, len(_LEVELS)}:
-        raise InputError(f"{place}: sums, start and counts do not fit the grid")
-    pairs, past = found["pairs"], found["past_pairs"]
-    most = [n * runs for runs in (pairs, past) for n in 2 * block]  # of sums of X, Y, X², Y²
-    if (
-        None in found["start"]
-        or not past <= pairs <= found["until"]
-        or any(
-            each is None or not 0 <= each <= limit
-            for each, limit in zip(found["sums"] + found["past_sums"], most, strict=True)
-        )
-        or any(sum(column) > sum(block) * (pairs - past) for column in zip(*found["counts"], strict=True))
-        or len(found["scores"]) not in (0, pairs)
-    ):
-        raise InputError(f"{place}: pairs and sums cannot have been written")
-    return found

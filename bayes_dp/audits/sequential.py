@@ -9,14 +9,17 @@ rejected. It holds for as many looks as one likes, and whatever made one stop.
               from one to the next if it is fixed before that is seen. Of unequal numbers of runs, those that have no
               partner wait.
     mixture   as long as the rule stays the same, runs in any order and any numbers: log E of `combine.mixture` of all
-              of them; a new rule starts a new stretch, and the logarithms add up. It holds at any ε.
+              of them, with the largest likelihood that the claim allows; a new rule starts a new stretch, and the
+              logarithms add up. The same runs hold against any ε, at any δ, and against any trade-off function.
     one_run   guesses on one model after another, each with fresh coins: the e-values of `one_run_e_values.py`.
+
+A run waits only for partners that were judged by the same rule. If X is judged by one rule and Y by another, their
+errors say nothing of either: a score without any leak, cut high for X and low for Y, has few errors of both kinds. So
+another threshold, or `new_rule`, starts anew: what waits is left out, and the mixture begins another stretch.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from functools import partial
@@ -31,32 +34,22 @@ from bayes_dp.audits.betting import (
     ApproxClaims,
     Claims,
     LinesClaim,
+    divergence,
     gaussian_claims,
     laplace_claims,
     lines_below,
     next_refresh,
 )
-from bayes_dp.audits.capital import COUNTS, NUMBERS, PAIRS, ROWS, Capital, checked_state
-from bayes_dp.audits.combine import mixture
+from bayes_dp.audits.capital import Capital
+from bayes_dp.audits.exact_test import mixed_log_ratio
+from bayes_dp.audits.given import as_guesses
+from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.one_run_e_values import TERMS, one_run_log_e
+from bayes_dp.audits.sequential_state import FAMILIES, METHODS, TRADE_OFF, check_fits, read_state, state_text
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, seed_of, show, truth, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.files import Source, write_text_atomically
-from bayes_dp.data.formats import without_format
 from bayes_dp.data.guesses import Guesses
-from bayes_dp.data.json_text import (
-    A_COUNT,
-    A_LINE,
-    A_NUMBER,
-    A_SHARE,
-    AN_OBJECT,
-    Wanted,
-    checked_object,
-    is_finite,
-    json_of,
-    one_of,
-    read_json,
-)
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Bools, Floats
@@ -67,48 +60,9 @@ __all__ = ["LARGEST", "Sequential", "sequential"]
 
 _GRID = np.arange(1201) / 100
 LARGEST = 50.0  # of a grid
-METHODS = ("betting", "mixture", "one_run")
-FAMILIES = ("approx", "gaussian", "laplace")
-TRADE_OFF = "trade-off"  # the family of an audit of one trade-off function
-
+_HIGHEST = 100.0  # bound of the mixture
 Method = Literal["betting", "mixture", "one_run"]
 Family = Literal["approx", "gaussian", "laplace"]
-
-
-_FORMAT = "bayes-dp/sequential/1"
-_FIELDS: dict[str, Wanted] = {
-    "delta": A_SHARE,
-    "confidence": A_SHARE,
-    "method": one_of(*METHODS),
-    "family": one_of(*FAMILIES, TRADE_OFF),
-    "lines": PAIRS,
-    "pairs": one_of("independent", "dependent"),
-    "block": (
-        lambda value: isinstance(value, list) and len(value) == 2 and all(type(n) is int and n > 0 for n in value),
-        "two whole numbers, at least 1",
-    ),
-    "grid": NUMBERS,
-    "claim": A_NUMBER,
-    "seed": A_COUNT,
-    "best": NUMBERS,
-    "looks": A_COUNT,
-    "steps": PAIRS,
-    "claimed": PAIRS,
-    "waiting": ROWS,
-    "capital": AN_OBJECT,
-    "stretches": COUNTS,
-    "models": ROWS,
-    "number": A_COUNT,
-    "updates": A_COUNT,
-    "highest": (lambda value: is_finite(value, 0.0), "a finite number, at least 0"),
-    "sha256": A_LINE,
-}
-
-
-def _digest(content: dict[str, Any]) -> str:
-    """Of a file's content but for the digest itself, so that no setting is changed halfway."""
-    text = json.dumps({key: value for key, value in content.items() if key != "sha256"}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_truth(given: Any) -> bool:
@@ -138,7 +92,7 @@ def sequential(
     delta : the δ at which ε is bounded; 0 with any family but "approx", which is of no single δ.
     method : "betting" on pairs of runs, "mixture" for one rule and runs in any order, "one_run" for guesses on models.
     family : "approx", "gaussian" or "laplace", or one symmetric trade-off function, such as `Claim.below`, which is
-        refuted or not, without a bound. All but "approx" are for betting.
+        refuted or not, without a bound. All but "approx" are for betting and the mixture.
     pairs : "dependent" if the two runs of a pair may share seeds or data that is not fixed; for betting on ε.
     block : (n0, n1), of betting, where there are n0 runs without the example for every n1 with it; fixed now.
     grid : the values that are judged, (k,), increasing from 0 to at most 50, fixed now; 0 to 12 by .01 by default.
@@ -159,8 +113,10 @@ def sequential(
     for name, value, known in (("method", method, METHODS), ("pairs", pairs, ("independent", "dependent"))):
         if not is_one_of(value, known):
             raise InputError(f"{name} must be one of {', '.join(known)}, not {show(value)}")
-    if method != "betting" and (of != "approx" or pairs == "dependent"):
-        raise InputError(f'method="{method}" is for family="approx" and pairs="independent"')
+    if method != "betting" and pairs == "dependent":
+        raise InputError(f'method="{method}" is for pairs="independent"')
+    if method == "one_run" and of != "approx":
+        raise InputError('method="one_run" is for family="approx"')
     if pairs == "dependent" and of != "approx":
         raise InputError('pairs="dependent" is for family="approx"')
     if of != "approx" and delta != 0:
@@ -222,19 +178,22 @@ class Sequential:
         self._best = np.full(len(grid), -math.inf)  # the largest log capital at a look
         self._looks, self._steps = 0, [(0, 0.0)]  # how often, and runs or models with the bound since then
         self._claimed: list[tuple[int, float]] = []  # runs or models, and the log capital against the claim
-        self._waiting = np.empty(0), np.empty(0)
-        self._capital = Capital(self._claims(), len(grid), pairs == "dependent")
+        self._waiting, self._left_out = (np.empty(0), np.empty(0)), [0, 0]
+        self._rule = ""  # by which runs were judged last: a threshold, or empty for errors as they are given
+        self._capital = Capital(self._claims(grid, block), len(grid), pairs == "dependent")
         self._stretches: list[list[int]] = []  # of the mixture: x, N0, y, N1 by rule
         self._models = np.zeros((len(grid), TERMS))  # log e-values of one_run
         self._number, self._updates = 0, 0  # of models, and of counts
         self._highest = 0.0  # of the mixture, whose bound needs no grid
+        self.invalid = ""  # what speaks against guesses, a sentence
 
-    def _claims(self) -> Claims:
+    def _claims(self, values: Floats, block: tuple[int, int]) -> Claims:
+        """The claims of ε, or of the family's parameter, (k,), on blocks of so many runs."""
         if self.lines is not None:
-            return LinesClaim(*self.lines, self.block)
+            return LinesClaim(*self.lines, block)
         if self.family == "approx":
-            return ApproxClaims(self.grid, self.delta, self.block)
-        return (gaussian_claims if self.family == "gaussian" else laplace_claims)(self.grid, self.block)
+            return ApproxClaims(values, self.delta, block)
+        return (gaussian_claims if self.family == "gaussian" else laplace_claims)(values, block)
 
     # Updates ----------------------------------------------------------------------------------------------------------
 
@@ -242,8 +201,12 @@ class Sequential:
         """Errors of runs in their order: 1 or True where a run without the example, or with it, was judged wrongly.
 
         Betting takes numbers between 0 and 1 as well, and the k-th of the one with the k-th of the other; what has no
-        partner waits. `new_rule` tells the mixture that these were judged by another rule than those before.
+        partner waits. `new_rule` says that these were judged by another rule than those before: the mixture begins
+        another stretch, and what waits is left out.
         """
+        return self._update(false_positive, false_negative, new_rule, "")
+
+    def _update(self, false_positive: ArrayLike, false_negative: ArrayLike, new_rule: bool, rule: str) -> Self:
         new_rule = truth("new_rule", new_rule)
         x, y = (
             np.atleast_1d(numbers(name, np.asarray(given, float) if _is_truth(given) else given, 0.0, 1.0))
@@ -258,13 +221,18 @@ class Sequential:
         self._refuse("one_run", "update_guesses")
         if len(self._capital.scores):
             raise InputError("false_positive: this audit chooses its threshold; go on with update_scores")
+        another = new_rule or rule != self._rule
+        self._rule = rule
         if self.method == "mixture":
-            if new_rule or not self._stretches:
+            if another or not self._stretches:
                 self._stretches.append([0, 0, 0, 0])
             for i, value in enumerate((x.sum(), len(x), y.sum(), len(y))):
                 self._stretches[-1][i] += int(value)
             self._look()
             return self
+        if another:
+            self._left_out = [n + len(each) for n, each in zip(self._left_out, self._waiting, strict=True)]
+            self._waiting = np.empty(0), np.empty(0)
         x, y = np.append(self._waiting[0], x), np.append(self._waiting[1], y)
         m = min(len(each) // n for each, n in zip((x, y), self.block, strict=True))
         n0, n1 = (m * n for n in self.block)
@@ -273,8 +241,11 @@ class Sequential:
         self._waiting = x[n0:], y[n1:]
         return self
 
-    def update_counts(self, counts: ErrorCounts) -> Self:
-        """Runs of one base under one rule whose order is not known: it is drawn, which changes nothing in law."""
+    def update_counts(self, counts: ErrorCounts, *, new_rule: bool = False) -> Self:
+        """Runs of one base under one rule whose order is not known: it is drawn, which changes nothing in law.
+
+        `new_rule`, as for `update`, if it is another rule than before.
+        """
         if not isinstance(counts, ErrorCounts) or len(counts) != 1:
             raise InputError(f"counts must be ErrorCounts of one base, not {show(counts)}")
         if counts.design != "repeated":
@@ -284,14 +255,15 @@ class Sequential:
         columns = []
         for errors, runs in ((counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)):
             columns.append(rng.permutation(np.arange(int(runs[0])) < int(errors[0])))
-        return self.update(columns[0], columns[1])
+        return self.update(columns[0], columns[1], new_rule=new_rule)
 
     def update_scores(
         self, without: ArrayLike, with_: ArrayLike, *, threshold: float | Literal["adaptive"] = "adaptive"
     ) -> Self:
         """Scores of runs, high for "with": by a threshold fixed before they were seen, or one chosen from those before.
 
-        With "adaptive" there must be as many of both, and the pairs must be independent.
+        Another threshold than before is a new rule. With "adaptive" there must be as many of both, and the pairs must
+        be independent.
         """
         low, high = (
             np.atleast_1d(numbers(name, given, -math.inf, math.inf))
@@ -302,7 +274,7 @@ class Sequential:
                 raise InputError(f"{name} must be a list of scores, not of the shape {column.shape}")
         if not isinstance(threshold, str):
             t = one_number("threshold", threshold, -math.inf, math.inf)
-            return self.update(low > t, high <= t)
+            return self._update(low > t, high <= t, False, f"score > {t!r}")
         if threshold != "adaptive":
             raise InputError(f'threshold must be a number or "adaptive", not {show(threshold)}')
         for name, column in (("without", low), ("with_", high)):
@@ -323,6 +295,8 @@ class Sequential:
             raise InputError(f'guesses are for method="one_run", not "{self.method}"')
         if not isinstance(guesses, Guesses) or len(guesses.made) != 1:
             raise InputError(f"guesses must be Guesses of one number of guesses, not {show(guesses)}")
+        as_guesses(guesses)
+        self.invalid = self.invalid or under_coins(guesses).invalid
         size = max(1, 2_000_000 // (int(guesses.made[0]) + 1))
         for begin in range(0, len(self.grid), size):
             some = slice(begin, begin + size)
@@ -337,7 +311,6 @@ class Sequential:
     def to_json(self, path: str | PathLike[str]) -> None:
         """Save all that it takes to go on with the same bits, atomically."""
         content = {
-            "format": _FORMAT,
             "delta": self.delta,
             "confidence": self.confidence,
             "method": self.method,
@@ -352,58 +325,46 @@ class Sequential:
             "looks": self._looks,
             "steps": [list(step) for step in self._steps],
             "claimed": [list(point) for point in self._claimed],
+            "rule": self._rule,
             "waiting": [each.tolist() for each in self._waiting],
+            "left_out": self._left_out,
             "capital": self._capital.state() if self.method == "betting" else {},
             "stretches": self._stretches,
             "models": self._models.tolist() if self.method == "one_run" else [],
+            "invalid": self.invalid,
             "number": self._number,
             "updates": self._updates,
             "highest": self._highest,
         }
-        write_text_atomically(path, json_of(content | {"sha256": _digest(content)}))
+        write_text_atomically(path, state_text(content))
 
     @classmethod
     def from_json(cls, source: Source) -> Self:
         """Go on from a file that `to_json` wrote; anything else is refused."""
-        name, content = read_json(source)
         try:
-            found = checked_object(name, without_format(name, content, _FORMAT), _FIELDS)
-            if found["sha256"] != _digest(content):
-                raise InputError(f"{name} was changed after it was written, or is damaged")
-            made = _begun(name, found)
-            made._restore(name, found)
+            name, found = read_state(source)
+            made = _begun(found)
+            check_fits(name, found, len(made.grid), TERMS)
         except InputError as error:
             raise InputError(f"{error}; this is not a sequential audit as to_json gives it") from None
+        made._restore(found)
         return cast(Self, made)
 
-    def _restore(self, name: str, found: dict[str, Any]) -> None:
-        size = len(self.grid)
-        best = np.array([-math.inf if value is None else value for value in found["best"]], float)
-        waiting = [np.array(each, float) for each in found["waiting"]]
-        if len(best) != size or len(waiting) != 2 or not found["steps"]:
-            raise InputError(f"{name}: best, waiting and steps do not fit the grid")
-        if bool(found["claimed"]) != (self.claim is not None and found["looks"] > 0):
-            raise InputError(f"{name}: claimed must have the looks, if there is a claim")
-        for each in waiting:
-            numbers(f"{name}: waiting", each, 0.0, 1.0)
+    def _restore(self, found: dict[str, Any]) -> None:
         if self.method == "one_run":
-            width = self._models.shape[1]
-            if len(found["models"]) != size or any(len(row) != width for row in found["models"]):
-                raise InputError(f"{name}: models must have {size} rows of {width} numbers")
             self._models = np.array(found["models"], float)
         if self.method == "betting":
-            self._capital.restore(checked_state(f"{name}: capital", found["capital"], size, self.block))
-        if self.method == "mixture":
-            for i, row in enumerate(found["stretches"]):
-                if len(row) != 4 or row[0] > row[1] or row[2] > row[3]:
-                    raise InputError(f"{name}: stretches[{i}] must be errors, runs, errors, runs")
-            self._stretches = [list(row) for row in found["stretches"]]
-        self._best, self._waiting = best, (waiting[0], waiting[1])
+            self._capital.restore(found["capital"])
+        self._stretches = [list(row) for row in found["stretches"]]
+        self._best = np.array([-math.inf if value is None else value for value in found["best"]], float)
+        x, y = (np.array(each, float) for each in found["waiting"])
+        self._waiting, self._left_out, self._rule = (x, y), list(found["left_out"]), found["rule"]
         self._looks = found["looks"]
         self._steps, self._claimed = (
             [(int(runs), float(value)) for runs, value in found[key]] for key in ("steps", "claimed")
         )
         self._number, self._updates, self._highest = found["number"], found["updates"], float(found["highest"])
+        self.invalid = found["invalid"]
 
     # Looks ------------------------------------------------------------------------------------------------------------
 
@@ -423,7 +384,7 @@ class Sequential:
         """Whether the claim of this ε, by default the audit's own, is refuted: all values of the grid up to it, or to
         the next one, are rejected."""
         value = self._asked(epsilon)
-        if self.method == "mixture":
+        if self._any_value:
             return value < self._highest
         return int(np.searchsorted(self.grid, value)) < self._rejected()
 
@@ -435,12 +396,12 @@ class Sequential:
         (True, True)
         """
         value = self._asked(epsilon)
-        if self.method == "mixture":
-            best = max(self._mixture(value), self._needed if value < self._highest else 0.0)
+        if self._any_value:
+            best = self._mixture(value)
         else:
             last = int(np.searchsorted(self.grid, value))
             best = float(self._best[: last + 1].min()) if last < len(self.grid) else 0.0
-        return math.exp(-max(best, 0.0))
+        return min(math.exp(-max(best, 0.0)), 1 - self.confidence if self.rejects(value) else 1.0)
 
     def _asked(self, epsilon: float | None) -> float:
         if epsilon is None and self.claim is None:
@@ -467,14 +428,16 @@ class Sequential:
             confidence=self.confidence,
             assumptions=self.assumptions,
             provenance=Provenance("sequential", "", known, {}, settings),
-            details={self.unit: self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks},
+            invalid=self.invalid,
+            details={self.unit: self.runs, "waiting": [len(each) for each in self._waiting], "looks": self._looks}
+            | ({"left_out": list(self._left_out)} if any(self._left_out) else {}),
             at=partial(self._at, [list(row) for row in self._stretches]),
         )
 
     def _at(self, stretches: list[list[int]], delta: float) -> LowerBound:
         """The bound at another δ from these runs: the mixture's e-values hold at every δ together, a bet is for one."""
         delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
-        if self.method != "mixture":
+        if self.method != "mixture" or self.family != "approx":
             raise InputError(f"this audit is of delta = {self.delta:g}: begin another one, or use the mixture")
         other = sequential(delta, confidence=self.confidence, method="mixture", claim=self.claim, seed=self.seed)
         other._stretches = stretches
@@ -509,16 +472,14 @@ class Sequential:
         return int(kept.argmax()) if kept.any() else len(self.grid)
 
     def _value(self) -> float:
-        return self._highest if self.method == "mixture" else float(self.grid[max(self._rejected() - 1, 0)])
+        return self._highest if self._any_value else float(self.grid[max(self._rejected() - 1, 0)])
 
     def _look(self) -> None:
         self._looks += 1
-        if self.method == "mixture":
-            found = least(self._is_open, np.zeros(1), 100.0)
-            self._highest = max(self._highest, float(found[0]))
-        else:
-            now = self._capital.log if self.method == "betting" else self._mean_of_models()
-            self._best = np.maximum(self._best, now)
+        if not self._any_value:
+            self._best = np.maximum(self._best, self._logs())
+        elif self._mixture(self._highest) >= self._needed:
+            self._highest = float(least(self._is_open, np.full(1, self._highest), _HIGHEST)[0])
         runs, value = self.runs, self._value()
         if value > self._steps[-1][1]:
             self._steps.append((runs, value))
@@ -528,10 +489,30 @@ class Sequential:
     def _mean_of_models(self) -> Floats:
         return np.asarray(special.logsumexp(self._models, axis=1) - math.log(self._models.shape[1]))
 
-    def _mixture(self, epsilon: float) -> float:
+    @property
+    def _any_value(self) -> bool:
+        """Whether any value can be asked for, and not those of a grid only: its e-values fall in it."""
+        return self.method == "mixture" and self.lines is None
+
+    def _logs(self) -> Floats:
+        """log capital against each value of the grid."""
+        if self.method == "mixture":
+            return np.array([self._mixture(float(value)) for value in self.grid])
+        return self._capital.log if self.method == "betting" else self._mean_of_models()
+
+    def _mixture(self, value: float) -> float:
         """log E of all stretches; 0 for one with a single kind of run."""
-        rows = [np.array(row, float) for row in self._stretches if row[1] and row[3]]
-        return sum(float(mixture(x, n0, y, n1, epsilon, self.delta)) for x, n0, y, n1 in rows)
+        log_e = 0.0
+        for x, n0, y, n1 in (row for row in self._stretches if row[1] and row[3]):
+            mirrored = x / n0 + y / n1 > 1  # R is its own image under the opposite decisions
+            wrong = (n0 - x, n1 - y) if mirrored else (x, y)
+            a, b = (np.array([k / n]) for k, n in zip(wrong, (n0, n1), strict=True))
+            claims = self._claims(np.array([value]), (n0, n1))
+            tau, c, _, _, outside = claims.touching(a, b)
+            log_e += float(mixed_log_ratio(*map(float, (x, n0, y, n1)))) + float(
+                divergence(claims, (a, b), (tau, c), outside)[0]
+            )
+        return log_e
 
     def _is_open(self, epsilon: Floats) -> Bools:
         return np.array([self._mixture(float(value)) < self._needed for value in epsilon])
@@ -539,12 +520,12 @@ class Sequential:
     def _log_capital(self, epsilon: float) -> float:
         """Of a value of the grid, or of any with the mixture."""
         value = one_number("epsilon", epsilon, 0.0, high_open=True)
-        if self.method == "mixture":
+        if self._any_value:
             return self._mixture(value)
         near = int(np.abs(self.grid - value).argmin())
         if abs(self.grid[near] - value) > 1e-12:
             raise InputError(f"epsilon must be a value of the grid that was fixed at the start, not {show(epsilon)}")
-        return float((self._capital.log if self.method == "betting" else self._mean_of_models())[near])
+        return float(self._logs()[near])
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -576,18 +557,16 @@ class Sequential:
             raise InputError(f'method="{method}" takes {other}')
 
 
-def _begun(name: str, found: dict[str, Any]) -> Sequential:
+def _begun(found: dict[str, Any]) -> Sequential:
     """The audit of a file as it was at its start."""
     settings = {key: found[key] for key in ("confidence", "method", "pairs", "block", "seed")}
     if found["family"] != TRADE_OFF:
         given = {key: found[key] for key in ("family", "grid", "claim")}
         return sequential(found["delta"], **settings, **given)
     made = sequential(found["delta"], **settings, family=ApproxDP(0.0))
-    epsilon, delta = np.array(found["lines"], float).reshape(-1, 2).T
-    if not len(epsilon) or found["grid"] != [0.0] or np.any(epsilon < 0) or np.any((delta < 0) | (delta > 1)):
-        raise InputError(f"{name}: lines must be of values of epsilon, at least 0, and of delta from 0 to 1")
+    epsilon, delta = np.array(found["lines"], float).T
     made.lines = epsilon, delta
-    made._capital = Capital(made._claims(), 1, False)
+    made._capital = Capital(made._claims(made.grid, made.block), 1, False)
     return made
 
 

@@ -89,7 +89,16 @@ def by_sequential(claim: Claim, audit: Sequential) -> ClaimTest:
 
 
 def _anytime(claim: Claim, audit: Sequential) -> tuple[float, str]:
-    """The p-value, and why it is none."""
+    """The p-value, and why it is none. The mixture's e-value is of any claim, those of bets are of the audit's own."""
+    value, reason = _of_its_own(claim, audit)
+    if reason and audit.method == "mixture":
+        log_e = sum(mixture_log_e(claim.below, *stretch) for stretch in audit.stretches)
+        value, reason = min(1.0, math.exp(-log_e)), ""
+    return value, audit.invalid or reason
+
+
+def _of_its_own(claim: Claim, audit: Sequential) -> tuple[float, str]:
+    """The same for claims of the audit's family."""
     f = claim.below
     if audit.lines is not None:
         epsilon, delta = audit.lines
@@ -101,8 +110,7 @@ def _anytime(claim: Claim, audit: Sequential) -> tuple[float, str]:
         return (audit.p_value(f.mu), "") if isinstance(f, Laplace) else (1.0, _OF_FAMILY)
     limit = claim.epsilon_at(audit.delta)
     if audit.method == "mixture" and not (isinstance(f, ApproxDP) and f.delta == audit.delta):
-        log_e = sum(mixture_log_e(f, *stretch) for stretch in audit.stretches)
-        return min(1.0, math.exp(-log_e)), ""
+        return 1.0, _OF_FAMILY  # of which (ε, δ) at one δ is not all
     if math.isinf(limit):
         return 1.0, f"The claim has no finite epsilon at delta = {audit.delta:g}, of which the audit is."
     return audit.p_value(limit), ""

@@ -23,7 +23,8 @@ from bayes_dp.audits.betting import (
 )
 from bayes_dp.audits.capital import Capital
 from bayes_dp.audits.one_run_e_values import one_run_log_e
-from bayes_dp.audits.sequential import Sequential, _digest
+from bayes_dp.audits.sequential import Sequential
+from bayes_dp.audits.sequential_state import digest
 from bayes_dp.checks import InputError
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace
 from tests.golden import golden
@@ -241,7 +242,7 @@ def test_batches_change_no_bit(values, pairs):
 
 
 @pytest.mark.parametrize(
-    "kind", ["betting", "dependent", "shares", "gaussian", "lines", "blocks", "adaptive", "mixture", "one_run"]
+    "kind", ["betting", "dependent", "shares", "gaussian", "lines", "blocks", "adaptive", "mixture", "mixed", "one_run"]
 )
 def test_resumed_with_the_same_bits(kind, tmp_path):
     rng = np.random.default_rng(1)
@@ -251,10 +252,11 @@ def test_resumed_with_the_same_bits(kind, tmp_path):
         "lines": {"family": Gaussian(0.3)},
         "blocks": {"block": (3, 2)},
         "mixture": {"method": "mixture"},
+        "mixed": {"method": "mixture", "family": Gaussian(0.3)},
         "one_run": {"method": "one_run"},
     }.get(kind, {})
-    delta = 0.0 if kind in ("gaussian", "lines") else DELTA
-    options |= {} if kind == "lines" else {"grid": np.arange(40) / 10}
+    delta = 0.0 if kind in ("gaussian", "lines", "mixed") else DELTA
+    options |= {} if kind in ("lines", "mixed") else {"grid": np.arange(40) / 10}
     straight, stopped = (sequential(delta, seed=3, **options) for _ in range(2))
     for step in range(3 if kind == "adaptive" else 6):
         if kind == "one_run":
@@ -274,7 +276,7 @@ def test_resumed_with_the_same_bits(kind, tmp_path):
         audit.to_json(tmp_path / f"{audit is straight}.json")
     assert (tmp_path / "True.json").read_text() == (tmp_path / "False.json").read_text()
     assert straight.p_value(0.0) == stopped.p_value(0.0) < 0.05
-    if kind != "lines":
+    if kind not in ("lines", "mixed"):
         assert straight.bound().to_dict() == stopped.bound().to_dict()
         assert straight.bound().value > 0
 
@@ -334,7 +336,7 @@ def test_files_that_cannot_be(tmp_path):
     for change, signed in itertools.product(changes, (False, True)):
         changed = content | change
         if signed and "confidence" not in change and "sha256" not in change:  # by somebody who knows how
-            changed["sha256"] = _digest(changed)
+            changed["sha256"] = digest(changed)
         path.write_text(json.dumps(changed))
         with pytest.raises(InputError) as error:
             Sequential.from_json(path)
@@ -469,7 +471,9 @@ def test_refreshes_of_a_million_pairs():
         (lambda: sequential(1.0), "delta"),
         (lambda: sequential(DELTA, method="naive"), "method must be one of"),
         (lambda: sequential(DELTA, family="gaussian"), "delta must be 0"),
-        (lambda: sequential(0.0, family="laplace", method="mixture"), "is for family"),
+        (lambda: sequential(0.0, family="laplace", method="one_run"), "is for family"),
+        (lambda: sequential(DELTA, family="laplace", method="mixture"), "delta must be 0"),
+        (lambda: sequential(DELTA, pairs="dependent", method="mixture"), 'is for pairs="independent"'),
         (lambda: sequential(0.0, family="gaussian", pairs="dependent"), "is for family"),
         (lambda: sequential(DELTA, grid=[0.5, 1.0]), "grid must be"),
         (lambda: sequential(DELTA).update([0, 2], [0]), r"false_positive\[1\]"),
@@ -484,7 +488,6 @@ def test_refreshes_of_a_million_pairs():
         (lambda: sequential(DELTA, family=math.exp), "or a trade-off function"),
         (lambda: sequential(DELTA, family=Gaussian(1.0)), "delta must be 0"),
         (lambda: sequential(0.0, family=Gaussian(1.0), grid=[0.0, 1.0]), "is the claim itself"),
-        (lambda: sequential(0.0, family=Gaussian(1.0), method="mixture"), "is for family"),
         (lambda: sequential(DELTA, block=(2, 0)), r"block\[1\]"),
         (lambda: sequential(DELTA, block=2), "block must be two numbers"),
         (lambda: sequential(DELTA, block=(2, 1), pairs="dependent"), "block is for betting"),
@@ -502,6 +505,103 @@ def test_refreshes_of_a_million_pairs():
 def test_refusals(act, said):
     with pytest.raises(InputError, match=said):
         act()
+
+
+# Runs of two rules, which nothing may pair ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["betting", "mixture"])
+@pytest.mark.parametrize("way", ["scores", "errors", "counts"])
+def test_runs_of_two_rules_are_not_paired(method, way, tmp_path):
+    """Most runs without the example are judged by a high threshold, most of those with it by a low one: without any
+    leak X and Y are rare, and so their sum would be if they were taken for errors of one rule."""
+    rng, audit = np.random.default_rng(0), sequential(DELTA, method=method)
+    for step in range(12):
+        threshold, sizes = (2.0, (50, 10)) if step % 2 == 0 else (-2.0, (10, 50))
+        without, with_ = (rng.normal(size=size) for size in sizes)
+        x, y = without > threshold, with_ <= threshold
+        if way == "scores":
+            audit.update_scores(without, with_, threshold=threshold)
+        elif way == "errors":
+            audit.update(x, y, new_rule=True)
+        else:
+            audit.update_counts(bdp.ErrorCounts(x.sum(), len(x), y.sum(), len(y)), new_rule=True)
+        audit.to_json(tmp_path / "state.json")
+        audit = Sequential.from_json(tmp_path / "state.json")
+    bound = audit.bound()
+    assert bound.value == 0.0
+    if method == "betting":
+        assert (bound.details["pairs"], bound.details["waiting"], bound.details["left_out"]) == (
+            120,
+            [0, 40],
+            [240, 200],
+        )
+    else:
+        assert [sum(each[1::2]) for each in audit.stretches] == [60] * 12
+
+
+def test_one_threshold_is_one_rule():
+    rng = np.random.default_rng(0)
+    for method in ("betting", "mixture"):
+        audit = sequential(DELTA, method=method)
+        for sizes in ((50, 10), (10, 50)):
+            audit.update_scores(*(rng.normal(size=size) for size in sizes), threshold=0.5)
+        assert audit.runs == (60 if method == "betting" else 120)
+        assert len(audit.stretches) == (method == "mixture")
+        assert "left_out" not in audit.bound().details
+        audit.update([0], [])  # errors by a rule that nobody named
+        audit.update([], [0])
+        assert audit.runs == (61 if method == "betting" else 122)
+
+
+def test_guesses_whose_members_were_not_drawn_by_coins(tmp_path):
+    rng = np.random.default_rng(0)
+    member = rng.random(300) < 0.9
+    known = bdp.attacks.call_members(bdp.GuessTable(rng.normal(size=300), member, 0.9), 100)
+    with pytest.raises(InputError, match=r"propensity\[0\] must be 0.5"):
+        sequential(DELTA, method="one_run").update_guesses(known)
+    audit = sequential(DELTA, method="one_run", grid=[0.0, 1.0])
+    audit.update_guesses(bdp.Guesses(300, 100, 60))
+    assert not audit.bound().invalid
+    audit.update_guesses(bdp.attacks.guess(bdp.GuessTable(rng.normal(size=300), member), 100))
+    audit.update_guesses(bdp.Guesses(300, 100, 60))
+    assert "The memberships contradict fair coins" in audit.bound().invalid
+    audit.to_json(tmp_path / "state.json")
+    assert Sequential.from_json(tmp_path / "state.json").bound().invalid == audit.bound().invalid
+    assert not bdp.Claim(0.1, DELTA).test(audit).rows[0].valid
+
+
+# The mixture against families -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("x", "n0", "y", "n1"), [(0, 60, 0, 40), (3, 50, 20, 80), (80, 90, 35, 40), (60, 60, 1, 1)])
+@pytest.mark.parametrize("f", [Gaussian(0.8), Laplace(1.3), ApproxDP(0.7)], ids=str)
+def test_mixtures_against_families(f, x, n0, y, n1):
+    """As the test of one trade-off function by counts finds it, which looks for the largest likelihood otherwise."""
+    from bayes_dp.audits.rate_tests import mixture_log_e
+
+    audits = [sequential(0.0, method="mixture", family=f, seed=1)]
+    if not isinstance(f, ApproxDP):
+        audits.append(sequential(0.0, method="mixture", family=type(f).__name__.lower(), claim=f.mu))
+    for audit in audits:
+        audit.update_counts(bdp.ErrorCounts(x, n0, y, n1)).update([], [0, 1], new_rule=True)
+        expected = mixture_log_e(f, x, n0, y, n1)
+        assert math.log(audit.e_value()) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+        assert audit.rejects() == (expected >= math.log(20))
+        assert audit.p_value() == pytest.approx(min(1.0, math.exp(-expected)), rel=1e-2)
+
+
+def test_the_mixture_bounds_mu(tmp_path):
+    x, y = errors(400, 0.02, 0.3)
+    audit = sequential(0.0, method="mixture", family="gaussian").update(x, y)
+    bound = audit.bound()
+    assert (bound.parameter, audit.e_value(bound.value)) == ("mu", pytest.approx(20, rel=1e-6))
+    assert 1.5 < bound.value < sequential(0.0, family="gaussian").update(x, y).bound().value
+    audit.update(1 - x, y)  # what was rejected stays so
+    assert audit.bound().value == bound.value
+    assert bdp.Claim.gaussian(bound.value * 0.99).test(audit).refuted
+    audit.to_json(tmp_path / "state.json")
+    assert Sequential.from_json(tmp_path / "state.json").bound().value == bound.value
 
 
 def test_new_order_of_counts_is_of_the_seed():

@@ -394,8 +394,9 @@ call(
 call(
     f"{SEQUENTIAL}.update_counts",
     Method(under_way, "update_counts"),
-    {},
+    {"counts": COUNTS[0]},
     counts=thing(COUNTS[0], wrong=(COUNTS, GUESSES)),
+    new_rule=flag(),
 )
 call(
     f"{SEQUENTIAL}.update_guesses",

@@ -60,7 +60,10 @@ def _in_region(last: Ints, n0: int, n1: int, alpha: float, beta: float) -> float
     """P[Y ≤ last(X)]."""
     if not len(last):
         return 0.0
-    x, y = np.arange(len(last)), np.minimum(last, n1)
+    reach = 50 + math.ceil(15 * math.sqrt(n0 * alpha * (1 - alpha)))  # what lies beyond is nothing beside the rest
+    centre = int(n0 * alpha)
+    x = np.arange(max(0, centre - reach), min(len(last), centre + reach + 1))
+    y = np.minimum(last[x], n1)
     log_choose = special.gammaln(n0 + 1) - special.gammaln(x + 1) - special.gammaln(n0 - x + 1)
     pmf = np.exp(log_choose + special.xlogy(x, alpha) + special.xlog1py(n0 - x, -alpha))
     cdf = np.where(y >= n1, 1.0, special.betaincc(y + 1, np.maximum(n1 - y, 1), beta))
@@ -137,8 +140,10 @@ def least_detectable(
     """The least ε of a training whose strongest attack makes the test refute `epsilon` with this power.
 
     The rates of the attack are those of the corner, (1 − δ)/(1 + e^ε) both: no attack is kinder to a test. Infinite
-    where so few runs never refute.
+    where so few runs never refute, as none of numbers that are counted do from an ε of 50 on.
     """
+    if epsilon >= _HIGHEST:
+        return math.inf
     last = _REGIONS[method](n0, n1, epsilon, delta, p) if method in _REGIONS else None
 
     def enough(e: float) -> bool:
@@ -147,7 +152,7 @@ def least_detectable(
             return POWERS[method](n0, n1, corner, corner, epsilon, delta, p) >= power
         return _in_region(last, n0, n1, corner, corner) >= power
 
-    low, high = epsilon, max(_HIGHEST, 2 * epsilon)
+    low, high = epsilon, 2 * _HIGHEST
     if not enough(high):
         return math.inf
     while high - low > 1e-6:

@@ -63,6 +63,7 @@ _WHY = {
 }
 
 _REPEATED = "The runs of each base are independent of each other, and the attack was fixed before they were counted."
+_MOST = 200_000  # runs of a kind up to which it is told what they detect
 _LEVEL = 1e-3  # at which decisions are worse than chance
 
 
@@ -144,7 +145,7 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float, method: Cou
     largest = max(bases, key=lambda base: base[1] + base[3])
     detectable = (
         finite(least_detectable(largest[1], largest[3], f.epsilon, f.delta, p / len(bases), POWER, _POWERS[first]))
-        if (isinstance(f, ApproxDP) and not invalid)
+        if isinstance(f, ApproxDP) and not invalid and max(largest[1], largest[3]) <= _MOST
         else None
     )
     several = (f"The smallest of {len(bases)} p-values counts {len(bases)} times.",) if len(bases) > 1 else ()
@@ -169,7 +170,7 @@ def _worse_than_chance(counts: ErrorCounts) -> tuple[str, ...]:
 def _accuracy_p(f: TradeOffFunction, x: int, n0: int, y: int, n1: int) -> float:
     """P[Binomial(2N, (1 + advantage)/2) ≥ correct decisions], where Hoeffding's theorem holds; else 1."""
     right, share = n0 + n1 - x - y, (1 + f.advantage()) / 2
-    if right < (n0 + n1) * share + 1:
+    if share == 1 or right < (n0 + n1) * share + 1:
         return 1.0
     odds = math.log(share / (1 - share))
     return float(binomial_tail(np.array(float(n0 + n1)), np.array(float(right)), np.array(odds)))

@@ -72,6 +72,16 @@ def test_several_bases_and_several_numbers_of_guesses_cost():
     assert claim.test(table, choice=bdp.attacks.Bonferroni([100, 101])).p_value <= 2 * one + 1e-12
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 40.0, 1000.0])
+@pytest.mark.parametrize("runs", [10**5, 10**11, 2**53])
+def test_claims_and_counts_of_any_size(epsilon: float, runs: int):
+    """None of them takes memory or time by the number of runs, or leaves the range of numbers."""
+    for errors in (0, runs // 1000):
+        test = bdp.Claim(epsilon, 1e-9).test(bdp.ErrorCounts(errors, runs, errors, runs))
+        assert test.refuted == (epsilon == 1.0)
+        assert test.detectable is None or (runs == 10**5 and 1.0 < test.detectable < 1.05)
+
+
 def test_of_bases_with_as_many_runs_one_is_enough():
     claim = bdp.Claim.gaussian(1.0)
     bases = [(10, 50, 30, 60), (2, 50, 40, 60), (4, 50, 20, 60), (0, 30, 12, 30)]

@@ -28,6 +28,7 @@ from bayes_dp.cli.options import (
     HowMembers,
     Likelihood,
     Limit,
+    MeaningToo,
     NoControl,
     NonMembers,
     OfChoice,
@@ -119,6 +120,7 @@ def compare(
     baseline: Baseline = None,
     safe_cells: SafeCells = False,
     brief: Brief = False,
+    meaning: MeaningToo = False,
 ) -> int:
     """Compare the posterior of ε with every lower bound that the same counts give.
 
@@ -169,6 +171,8 @@ def compare(
         typer.echo(str(found.gate), err=True)
     if as_json:
         tell({"all": found.claim}, as_json)
+    if meaning:
+        typer.echo(f"\n{found.meaning()}", err=as_json)
     if out is not None:
         typer.echo(f"Wrote {', '.join(_save(found, out, safe_cells))}", err=True)
     return worst(*(each.exit_code for each in (found.gate, found.claim) if each is not None))

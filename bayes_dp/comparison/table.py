@@ -14,7 +14,9 @@ from bayes_dp.comparison.schema import SCHEMA, checked_comparison
 from bayes_dp.comparison.verdict import Verdict
 from bayes_dp.data.formats import without_format
 from bayes_dp.results.base import Saved
+from bayes_dp.results.meaning import Meaning, meaning_of
 from bayes_dp.support.text import Line, Part, Rows, Sentences, columns, digits
+from bayes_dp.tradeoff import ApproxDP, Gaussian, mu_from_epsilon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +100,28 @@ class Comparison(Saved):
         """The valid lower bounds on ε for all bases together, by method."""
         rows = (row for row in self.select(base="all") if row.kind == "lower_bound" and row.parameter == "epsilon")
         return {row.method: math.inf if row.lower is None else row.lower for row in rows if row.valid}
+
+    def meaning(self, *, baseline: float = 0.1) -> Meaning:
+        """What the valid bounds, and the interval and the median of the valid posteriors, let the best attack do, by
+        (ε, δ) alone, but for the posterior of the Gaussian family, which knows the whole curve; an example is guessed
+        with chance `baseline` without the training.
+
+        >>> table = bdp.compare(bdp.ErrorCounts(10, 100, 20, 100), 1e-3, names=["clopper-pearson", "katz"])
+        >>> [(what, round(row.advantage, 3)) for what, row in table.meaning().rows.items()]
+        [('clopper-pearson, epsilon at least 1.39', 0.601)]
+        """
+        functions = {}
+        for row in self.rows:
+            ends = {"at least": row.lower}
+            if row.kind == "posterior":
+                ends = {"from": row.lower, "median": row.value, "to": row.upper}
+            for what, value in ends.items() if row.valid and row.parameter == "epsilon" else ():
+                if value is not None and math.isfinite(value):
+                    name = row.method if row.base == "all" else f"{row.method} of {row.base}"
+                    gaussian = row.method == "posterior-gaussian"
+                    f = Gaussian(float(mu_from_epsilon(value, self.delta))) if gaussian else ApproxDP(value, self.delta)
+                    functions[f"{name}, epsilon {what} {digits(value)}"] = f
+        return meaning_of(functions, baseline)
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with one row each; what there is not is missing."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from bayes_dp.checks import one_number
 from bayes_dp.results.base import Result
-from bayes_dp.support.text import Part, Rows
+from bayes_dp.support.text import Line, Part, Rows
 from bayes_dp.tradeoff import TradeOffFunction, bayes_risk, largest_tpr, reconstruction
 
 __all__ = ["FPRS", "Attained", "Meaning", "attained", "meaning_of"]
@@ -60,6 +60,9 @@ class Meaning(Result):
     baseline: float
 
     def _parts(self) -> Iterator[Part]:
+        if not self.rows:
+            yield Line("Nothing here is valid, so that it says nothing of what an attack can do.")
+            return
         more = (f"at {100 * fpr:g}%" for fpr in FPRS[1:])
         last = f"reconstruction from {100 * self.baseline:g}%"
         headings = ("", f"TPR at FPR {100 * FPRS[0]:g}%", *more, "advantage", "wrong decisions", last)

@@ -319,6 +319,12 @@ class Posterior(Result):
             raise InputError(f"what a value of {self.parameter} means is not known without its trade-off function")
         return self.parameter, value, ApproxDP(**pair)
 
+    def _most(self, probability: Floats, alpha: Floats) -> Floats:
+        """What the trade-off functions of k quantiles allow at most: true positive rates at m false positive rates, and
+        the advantage, (k, m + 1)."""
+        functions = [self._trade_off(float(each))[2] for each in probability]
+        return np.array([[*(1 - f(alpha)), f.advantage()] for f in functions])
+
     @property
     def unreliable(self) -> tuple[str, ...]:
         """The warnings that say that the numbers may not be those of the posterior."""

@@ -150,3 +150,25 @@ def test_meaning_of_bounds_and_posteriors():
     assert two.to_dict()["rows"][next(iter(two.rows))]["tpr"]["0.001"] < 0.1
     with pytest.raises(InputError, match="baseline must lie in"):
         post.meaning(baseline=2.0)
+
+
+def test_meaning_of_an_average_of_families():
+    """By the law of each number over all curves: no curve is that of a quantile of ε, as families cross."""
+    post = bdp.estimate(COUNTS, 1e-3, family="average")
+    share = (np.arange(3000) + 0.5) / 3000
+    functions = {
+        "approx": (lambda e: bdp.tradeoff.ApproxDP(e, 1e-3), "epsilon"),
+        "gaussian": (bdp.tradeoff.Gaussian, "mu"),
+        "laplace": (bdp.tradeoff.Laplace, "mu"),
+    }
+    tpr, weight = [], []
+    for name, part in post.posteriors.items():
+        make, parameter = functions[name]
+        tpr += [1 - float(make(float(t))(0.01)) for t in part.quantile(share, parameter)]
+        weight += [post.weights[name] / 3000] * 3000
+    order = np.argsort(tpr)
+    law = np.cumsum(np.array(weight)[order])
+    for prob, row in zip((0.1, 0.5, 0.9), post.meaning(0.8, baseline=0.01).rows.values(), strict=True):
+        assert row.tpr[1] == pytest.approx(np.array(tpr)[order][np.searchsorted(law, prob)], rel=0.02)
+        assert row.reconstruction == row.tpr[1]
+        assert row.bayes_risk == pytest.approx((1 - row.advantage) / 2)

@@ -130,6 +130,21 @@ def test_estimates_and_what_they_mean(counts: str, capsys: pytest.CaptureFixture
     assert err.count("epsilon = ") == 3
 
 
+def test_a_comparison_and_what_it_means(counts: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["compare", counts, "--delta", "1e-3", "--meaning", "--json"]) == 0
+    out, err = capsys.readouterr()
+    valid = [row for row in json.loads(out)["rows"] if row["valid"] and row["parameter"] == "epsilon"]
+    bounds = [row for row in valid if row["kind"] == "lower_bound"]
+    assert len(bounds) == 3
+    assert err.count("epsilon at least") == len(bounds)
+    assert err.count("epsilon median") == len(valid) - len(bounds)
+    low = next(line for line in err.splitlines() if line.startswith("posterior-gaussian, epsilon from")).split()
+    gaussian = bdp.tradeoff.Gaussian(float(bdp.tradeoff.mu_from_epsilon(float(low[3]), 1e-3)))
+    assert float(low[4].rstrip("%")) == pytest.approx(100 * (1 - float(gaussian(1e-3))), rel=0.01)
+    assert main(["compare", counts, "--delta", "1e-3", "--design", "cross_fed", "--meaning", "--brief"]) == 0
+    assert "Nothing here is valid, so that it says nothing" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -356,6 +356,7 @@ for _class in ("LowerBound", "CredibleInterval", "Estimate"):
         f"bayes_dp.{_class}.epsilon_at", _made.epsilon_at, {}, delta=number(0, 1, "[]" if _made is BOUND else "[)", 0.1)
     )
     call(f"bayes_dp.{_class}.meaning", _made.meaning, {}, baseline=number(0, 1, "[]", 0.1))
+call("bayes_dp.Comparison.meaning", Method(comparison, "meaning"), {}, baseline=number(0, 1, "[]", 0.1))
 call(
     "bayes_dp.Comparison.select",
     Method(comparison, "select"),
@@ -521,6 +522,7 @@ for _name, _base, _arguments in (
     ("high_end", {}, {"prob": PROB}),
 ):
     call(f"{AVERAGE}.{_name}", Method(average, _name), _base, **_arguments)
+call(f"{AVERAGE}.meaning", Method(average, "meaning"), {}, prob=PROB, baseline=number(0, 1, "[]", 0.1))
 OF_ORDERS = Values((), (1.0, math.nan, "a", True, THING), ("scores",))  # refused whatever is asked
 ALPHAS = {"alpha": numbers(0, 1, "[]", 0.1), "prob": PROB}
 CURVES, CURVES_AVERAGE, ORDERS = (

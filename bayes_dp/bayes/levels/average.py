@@ -9,14 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_dp.checks import InputError, numbers
+from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.results.interop import to_arviz
+from bayes_dp.results.meaning import FPRS, Attained, Meaning
 from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.support.text import digits
 
 __all__ = ["AveragePosterior"]
 
+_CURVES = 201  # of each family, by which it is told what they mean
 _LIGHT = 1e-6  # weight below which a family is left out
 _SHOWN = 0.01  # weight from which a family is named
 _P = np.unique(
@@ -56,6 +58,13 @@ def _last(quantiles: Floats) -> Floats:
     return np.asarray(quantiles - 1e-12 * np.abs(quantiles) * np.arange(len(quantiles), 0, -1) / len(quantiles))
 
 
+def _quantile(values: Floats, weight: Floats, place: float) -> float:
+    """Of values with weights of the sum 1, each in the middle of its weight."""
+    order = np.argsort(values, kind="stable")
+    middle = np.cumsum(weight[order]) - 0.5 * weight[order]
+    return float(np.interp(place, middle, values[order]))
+
+
 class AveragePosterior(Posterior):
     """A mixture of posteriors by the probabilities of their families.
 
@@ -89,6 +98,29 @@ class AveragePosterior(Posterior):
         self.warnings = tuple(f"{name}: {sentence}" for name, post in kept.items() for sentence in post.warnings)
         old = heaviest.provenance
         self.provenance = replace(old, settings={**old.settings, "family": "average", "families": list(self.weights)})
+
+    def meaning(self, prob: float = 0.9, *, baseline: float = 0.1) -> Meaning:
+        """What the training lets the best attack do, over all families: an example is guessed with chance `baseline`
+        without the training.
+
+        The curves of different families cross, so that there is no curve of a quantile of ε. Each number is a quantile
+        of its own, of the mixture of what the families say of it: the ends of an interval of probability `prob`, and
+        the median.
+
+        >>> post = bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3, family="average")
+        >>> [round(row.tpr[1], 2) for row in post.meaning().rows.values()]  # found, where 1% are falsely accused
+        [0.08, 0.48, 1.0]
+        """
+        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+        baseline = one_number("baseline", baseline, 0.0, 1.0)
+        share = (np.arange(_CURVES) + 0.5) / _CURVES
+        most = np.concatenate([post._most(share, np.array([*FPRS, baseline])) for post in self._kept])
+        weight = np.repeat(self._share, _CURVES) / _CURVES
+        rows = {}
+        for what, place in (("lower ends", (1 - prob) / 2), ("medians", 0.5), ("upper ends", (1 + prob) / 2)):
+            *tpr, reconstruction, advantage = (_quantile(column, weight, place) for column in most.T)
+            rows[what] = Attained(tuple(tpr), advantage, (1 - advantage) / 2, reconstruction)
+        return Meaning(rows, baseline)
 
     def _in_short(self, low: str, high: str) -> str:
         return f" averaged over {len(self.weights)} families{super()._in_short(low, high)}"

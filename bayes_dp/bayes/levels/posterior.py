@@ -181,6 +181,10 @@ class FamilyPosterior(Posterior):
         value = float(self.quantile(probability, self._own))
         return self._own, value, TradeOff(lambda alpha: self.family(alpha, value))
 
+    def _most(self, probability: Floats, alpha: Floats) -> Floats:
+        value = np.asarray(self.quantile(probability, self._own))
+        return np.column_stack([1 - self.family(alpha, value[:, None]), self.family.delta_at(value, 0.0)])
+
     @property
     def unreliable(self) -> tuple[str, ...]:
         """An end that the prior sets is computed well all the same."""

@@ -23,7 +23,7 @@ from bayes_dp.attacks.matrix_counts import counts_of_examples, counts_of_models,
 from bayes_dp.attacks.outputs import Output, asked, check_classes, is_model, log_odds
 from bayes_dp.attacks.references.registry import attack as attack_named
 from bayes_dp.attacks.references.registry import default
-from bayes_dp.attacks.references.view import View
+from bayes_dp.attacks.references.view import Columns, View
 from bayes_dp.attacks.scores import Sides
 from bayes_dp.checks import InputError, is_one_of, is_whole, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
@@ -299,19 +299,23 @@ class ScoreMatrix(Immutable):
 
     def _view(self, target: int, references: tuple[int, ...], measured: NDArray[np.bool_]) -> View:
         """What an attack sees of the examples that the target was measured on."""
-        chosen = slice(None) if measured.all() else measured  # a slice copies nothing
+        some = not measured.all()
+
+        def of(array: NDArray[Any]) -> NDArray[Any] | Columns:
+            return Columns(array, measured) if some else array
+
         return View(
-            statistic=self.statistic[:, chosen],
-            log_likelihood=self._log_likelihood()[:, chosen],
+            statistic=of(self.statistic),
+            log_likelihood=of(self._log_likelihood()),
             is_probability=self.is_log_odds,
-            member=self.member[:, chosen],
+            member=of(self.member),
             target=target,
             references=references,
             population=self.population,
             population_log_likelihood=self._population_log_likelihood(),
-            features=None if self.features is None else self.features[chosen],
+            features=self.features[measured] if some and self.features is not None else self.features,
             population_features=self.population_features,
-            gradient_norm=None if self.gradient_norm is None else self.gradient_norm[:, chosen],
+            gradient_norm=None if self.gradient_norm is None else of(self.gradient_norm),
         )
 
     def concat(self, *others: ScoreMatrix) -> ScoreMatrix:

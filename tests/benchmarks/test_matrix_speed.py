@@ -10,9 +10,10 @@ from bayes_dp.attacks.references.registry import INDEX
 from bayes_dp.attacks.score_matrix import ScoreMatrix
 
 
-def matrix(models, examples, population, features=50):
+def matrix(models, examples, population, features=50, missing=0.0):
     rng = np.random.default_rng(0)
-    member = rng.random((models, examples)) < 0.5
+    member = (rng.random((models, examples)) < 0.5).astype(np.int8)
+    member[rng.random((models, examples)) < missing] = -1
     phi = rng.standard_normal((models, examples))
     phi += rng.normal(0, 2, examples) + member
     return ScoreMatrix(
@@ -36,10 +37,12 @@ def test_an_attack_on_a_target(benchmark, name):
         assert benchmark.stats.stats.min < 0.05
 
 
-def test_all_attacks_on_a_large_matrix(benchmark):
-    """64 models and 100 000 examples by all attacks: at most 60 s of one processor, and twice its memory beside it."""
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_all_attacks_on_a_large_matrix(benchmark, missing):
+    """64 models and 100 000 examples by all attacks: at most 60 s of one processor, and twice its memory beside it,
+    also where some of the memberships are not known."""
     size = (64, 100_000, 10_000) if benchmark.enabled else (8, 2000, 200)
-    given = matrix(*size, features=5)
+    given = matrix(*size, features=5, missing=missing)
 
     def all_attacks():
         for name in INDEX:
@@ -56,3 +59,21 @@ def test_all_attacks_on_a_large_matrix(benchmark):
     assert taken < 60
     if benchmark.enabled:
         print(f"{taken:.1f} s, {most / given.statistic.nbytes:.2f} times the matrix beside it")
+
+
+def test_the_memory_of_a_matrix_from_losses(benchmark):
+    """What is given counts as the matrix: at most four times that is there at once, with it."""
+    models, examples = 64, 100_000 if benchmark.enabled else 5000
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=(models, examples))
+    member = np.where(rng.random(losses.shape) < 0.05, np.nan, rng.random(losses.shape) < 0.5)
+
+    def made_and_attacked():
+        return ScoreMatrix(member, losses=losses).attack("bavaria")
+
+    tracemalloc.start()
+    made_and_attacked()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    benchmark.pedantic(made_and_attacked, rounds=1)
+    assert most < 3 * losses.nbytes + 2**20

@@ -11,7 +11,7 @@ by the difference of both sides: its mean over the examples that have both, or w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayes_dp.checks import InputError
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["Means", "Moments", "Side", "View", "both_sides", "or_mean", "pooled_variance"]
+__all__ = ["Columns", "Means", "Moments", "Side", "View", "both_sides", "or_mean", "pooled_variance"]
 
 Side = Literal["in", "out", "any"]
 
@@ -44,6 +44,24 @@ class Means:
 
 
 @dataclass(frozen=True, eq=False)
+class Columns:
+    """Some of the m columns of an array (M, m), a row at a time: all of them together would be a second array."""
+
+    array: NDArray[Any]
+    chosen: Bools  # (m,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.array), int(np.count_nonzero(self.chosen))
+
+    def __getitem__(self, row: int) -> NDArray[Any]:
+        return np.asarray(self.array[row][self.chosen])
+
+
+Matrix = NDArray[Any] | Columns
+
+
+@dataclass(frozen=True, eq=False)
 class View:
     """One of M models and its n examples: row `target` is attacked, the rows `references` are what the attack knows.
 
@@ -52,17 +70,17 @@ class View:
     `features` (n, d) and `population_features` (z, d) describe the examples, `gradient_norm` is (M, n).
     """
 
-    statistic: Floats
-    log_likelihood: Floats
+    statistic: Matrix
+    log_likelihood: Matrix
     is_probability: bool  # that of which `log_likelihood` is the logarithm
-    member: NDArray[np.int8]
+    member: Matrix
     target: int
     references: tuple[int, ...]
     population: Floats | None = None
     population_log_likelihood: Floats | None = None
     features: Floats | None = None
     population_features: Floats | None = None
-    gradient_norm: Floats | None = None
+    gradient_norm: Matrix | None = None
 
     def on_a_reference(self) -> View:
         """The same with the first reference in the place of the target: an attack may be tuned on it."""
@@ -126,7 +144,7 @@ class View:
         everybody = np.zeros(p.shape, dtype=np.int8)
         return replace(self, log_likelihood=p, member=everybody).log_mean_likelihoods("out")[0][1]
 
-    def _mean(self, values: Floats, side: Side) -> tuple[Ints, Floats]:
+    def _mean(self, values: Matrix, side: Side) -> tuple[Ints, Floats]:
         n = self.member.shape[1]
         count, total = np.zeros(n, dtype=np.int64), np.zeros(n)
         for r in self.references:
@@ -135,7 +153,7 @@ class View:
             total += self._row(values, r) * here
         return count, total / np.maximum(count, 1)
 
-    def _row(self, values: Floats, reference: int) -> Floats:
+    def _row(self, values: Matrix, reference: int) -> Floats:
         """The values of a reference, (n,), and 0 where they are missing: a product with 0 is many times as fast as a
         choice by a mask."""
         known = self.member[reference] >= 0

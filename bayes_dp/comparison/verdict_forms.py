@@ -13,6 +13,7 @@ Sources: GitHub, "Workflow commands for GitHub Actions"; OASIS, "Static Analysis
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from xml.sax.saxutils import escape, quoteattr
 
@@ -56,7 +57,7 @@ def _markdown(verdict: Verdict, source: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return escape(" ".join(text.split())).replace("|", "\\|")
+    return escape(_printable(" ".join(text.split()))).replace("|", "\\|")
 
 
 def _github(verdict: Verdict, source: str) -> str:
@@ -66,7 +67,7 @@ def _github(verdict: Verdict, source: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _printable(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -97,7 +98,7 @@ def _junit(verdict: Verdict, source: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without the characters that XML 1.0 cannot hold."""
+    """Without what XML 1.0 or UTF-8 cannot hold, and what changes the text around it, as escapes of terminals do."""
     return "".join(c if c in "\t\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -106,7 +107,7 @@ def _sarif(verdict: Verdict, source: str) -> str:
 
     rules = [{"id": code, "shortDescription": {"text": _RULES[code]}} for code in CODES]
     level = "error" if verdict.verdict == "failed" else "warning"
-    where = {"physicalLocation": {"artifactLocation": {"uri": quote(source)}}}
+    where = {"physicalLocation": {"artifactLocation": {"uri": quote(os.fsencode(source))}}}
     results = [
         {
             "ruleId": reason.code,

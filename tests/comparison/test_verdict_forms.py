@@ -84,6 +84,17 @@ def test_verdicts_as_they_come(form: str):
     assert FORMS[form](verdict, "counts.csv").endswith("\n")
 
 
+@pytest.mark.parametrize("source", ["\udcff.csv", "\x1b[31m\u202e.csv", "a\rb.csv"])
+def test_names_of_files_that_are_no_text(source: str):
+    """Bytes that are not UTF-8, escapes of terminals and marks that turn text round are not passed on."""
+    for name, form in FORMS.items():
+        told = form(FAILED, source).encode().decode()
+        assert not any(c in told for c in "\x1b\u202e\r"), name
+    log = json.loads(FORMS["sarif"](FAILED, "\udcff.csv"))
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "%FF.csv"
+
+
 # By the published schemas -------------------------------------------------------------------------------------------
 
 

@@ -119,15 +119,16 @@ class _Bases:
         exact = np.maximum(n0, n1) <= _EXACT
         found[exact] = p_values(x[exact], n0[exact], y[exact], n1[exact], asked[exact], self.delta)
         for i in np.flatnonzero(~exact):
-            found[i] = clopper_pearson_p(
-                ApproxDP(float(asked[i]), self.delta), int(x[i]), int(n0[i]), int(y[i]), int(n1[i])
-            )
+            found[i] = _interval_p(int(x[i]), int(n0[i]), int(y[i]), int(n1[i]), float(asked[i]), self.delta)
         return found.reshape(-1, len(epsilon)).T[:, place.ravel()]
 
     def bounds_on_p(self, epsilon: Floats) -> Floats:
         """Not below `p_values`, at once; they rise in ε."""
-        exact = np.maximum(self.n0, self.n1) <= _EXACT
-        return np.where(exact, tail_bound(self.gaps(epsilon)), 1.0)
+        found = tail_bound(self.gaps(epsilon))
+        for i in np.flatnonzero(np.maximum(self.n0, self.n1) > _EXACT):  # of these the p-value itself, which rises
+            base = int(self.x[i]), int(self.n0[i]), int(self.y[i]), int(self.n1[i])
+            found[:, i] = [_interval_p(*base, float(each), self.delta) for each in epsilon]
+        return found
 
     def __getitem__(self, some: Ints) -> _Bases:
         return _Bases(self.x[some], self.n0[some], self.y[some], self.n1[some], self.delta)
@@ -143,6 +144,10 @@ class _Bases:
 
     def __len__(self) -> int:
         return len(self.x)
+
+
+def _interval_p(x: int, n0: int, y: int, n1: int, epsilon: float, delta: float) -> float:
+    return clopper_pearson_p(ApproxDP(epsilon, delta), x, n0, y, n1)
 
 
 def mixture(x: Floats, n0: Floats, y: Floats, n1: Floats, epsilon: ArrayLike, delta: float) -> Floats:
@@ -187,12 +192,14 @@ def _by_bonferroni(bases: _Bases, p: float) -> float:
     share, runs = p / len(bases), np.stack([bases.n0, bases.n1], axis=1)
     kinds = [np.flatnonzero((runs == each).all(axis=1)) for each in np.unique(runs, axis=0)]
 
-    def rejected(epsilon: Floats) -> Bools:
+    def largest(epsilon: Floats) -> _Bases:
         gaps = bases.gaps(epsilon)
-        largest = np.unique([kind[gaps[:, kind].argmax(axis=1)] for kind in kinds])
-        return np.asarray((bases[largest].p_values(epsilon) <= share).any(axis=1))
+        return bases[np.unique([kind[gaps[:, kind].argmax(axis=1)] for kind in kinds])]
 
-    return _on_grid(rejected, lambda epsilon: np.asarray((bases.bounds_on_p(epsilon) <= share).any(axis=1)))
+    def by(found: Callable[[_Bases, Floats], Floats]) -> Callable[[Floats], Bools]:
+        return lambda epsilon: np.asarray((found(largest(epsilon), epsilon) <= share).any(axis=1))
+
+    return _on_grid(by(_Bases.p_values), by(_Bases.bounds_on_p))
 
 
 def _by_e_values(bases: _Bases, p: float) -> float:
@@ -335,7 +342,7 @@ def _finding(
     def again(d: float) -> LowerBound:
         return _finding(counts, d, confidence, p, name, method, dependence, at_least)
 
-    warning = _worse(counts, bases, p)
+    warning = "" if method == "mean_e" else _worse(counts, bases, p)  # which judges opposite decisions too
     return LowerBound(
         parameter="epsilon",
         value=value,

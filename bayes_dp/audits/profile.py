@@ -204,8 +204,8 @@ def _checked(name: str, content: Any) -> dict[str, Any]:
         found = checked_object(name, content, _FIELDS)
         checked_provenance(f"{name}: provenance", found["provenance"])
         size = len(found["threshold"])
-        if not 1 < size == len(found["alpha"]) == len(found["beta"]):
-            raise InputError(f"{name}: threshold, alpha and beta must be lists of one length, at least 2")
+        if not 0 < size == len(found["alpha"]) == len(found["beta"]):
+            raise InputError(f"{name}: threshold, alpha and beta must be lists of one length, at least 1")
         inner = [each for each in found["threshold"] if each is not None]
         if any(a >= b for a, b in pairwise(inner)):
             raise InputError(f"{name}: threshold must increase")

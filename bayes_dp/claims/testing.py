@@ -63,7 +63,7 @@ _WHY = {
 }
 
 _REPEATED = "The runs of each base are independent of each other, and the attack was fixed before they were counted."
-_MOST = 200_000  # runs of a kind up to which it is told what they detect
+_MOST = {"joint": 10**7, "clopper-pearson": 10**7, "accuracy": 200_000}  # runs up to which it is told what they detect
 _LEVEL = 1e-3  # at which decisions are worse than chance
 
 
@@ -145,7 +145,7 @@ def _by_counts(claim: Claim, counts: ErrorCounts, confidence: float, method: Cou
     largest = max(bases, key=lambda base: base[1] + base[3])
     detectable = (
         finite(least_detectable(largest[1], largest[3], f.epsilon, f.delta, p / len(bases), POWER, _POWERS[first]))
-        if isinstance(f, ApproxDP) and not invalid and max(largest[1], largest[3]) <= _MOST
+        if isinstance(f, ApproxDP) and not invalid and max(largest[1], largest[3]) <= _MOST[first]
         else None
     )
     several = (f"The smallest of {len(bases)} p-values counts {len(bases)} times.",) if len(bases) > 1 else ()

@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy import special
 
-from bayes_dp.audits.power import POWERS, growth, one_run_power, pairs_needed
+from bayes_dp.audits.power import POWERS, growth, least_runs, one_run_power, pairs_needed
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show
 from bayes_dp.data.json_text import finite
 from bayes_dp.results.base import Result
@@ -118,7 +119,8 @@ def plan_claim(
         mean = pairs_needed(alpha, beta, epsilon, delta, p)
         runs = math.ceil(_SPREAD * mean)
     elif not reason:
-        runs = _least(_power(method, alpha, beta, epsilon, delta, p), power)
+        speed = _growth(method, alpha, beta, epsilon, delta)
+        runs = _least(_power(method, alpha, beta, epsilon, delta, p), power, least_runs(speed, power, p))
         reason = "" if runs is not None else f"{_MOST} are not enough"
     return ClaimPlan(
         epsilon=epsilon,
@@ -138,7 +140,8 @@ def plan_claim(
 def _rates(truth: Any, epsilon: float, delta: float, method: str) -> tuple[tuple[float, float], str]:
     """The error rates, and what is assumed of them."""
     if callable(truth):
-        grid = np.linspace(0.0, 1.0, 1001)[1:-1]
+        ends = np.logspace(-12, -3, 181)  # where large ε are told apart
+        grid = np.unique(np.concatenate([ends, np.linspace(0.0, 1.0, 1001)[1:-1], 1 - ends]))
         low = np.asarray(truth(grid))
         if method in ("accuracy", "one_run"):
             i = int(np.argmin(grid + low))
@@ -174,9 +177,18 @@ def _power(method: str, alpha: float, beta: float, epsilon: float, delta: float,
     return lambda n: POWERS[method](n, n, alpha, beta, epsilon, delta, p)
 
 
-def _least(reached: Callable[[int], float], power: float) -> int | None:
-    """The least n with the power on all of [n, 1.05 n + 10]. What fails there rules out all n up to it."""
-    n = 1
+def _growth(method: str, alpha: float, beta: float, epsilon: float, delta: float) -> float:
+    """How far a pair of runs, or a guess, moves the logarithm of the likelihood ratio to what the claim allows."""
+    if method != "one_run":
+        return growth(alpha, beta, epsilon, delta)
+    right, allowed = 1 - (alpha + beta) / 2, 1 / (1 + math.exp(-epsilon))
+    return float(special.rel_entr(right, allowed) + special.rel_entr(1 - right, 1 - allowed))
+
+
+def _least(reached: Callable[[int], float], power: float, start: float) -> int | None:
+    """The least n with the power on all of [n, 1.05 n + 10], which is none below `start`. What fails there rules out
+    all n up to it."""
+    n = max(1, math.floor(min(start, _MOST + 1.0)))
     while n <= _MOST:
         window = np.unique(np.linspace(n, math.floor(1.05 * n + 10), _LOOKS).astype(int))[::-1]
         failed = next((int(k) for k in window if reached(int(k)) < power), None)

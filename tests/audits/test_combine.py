@@ -150,6 +150,26 @@ def test_many_runs_take_clopper_pearson():
     assert found == pytest.approx(bdp.audits.clopper_pearson(bdp.ErrorCounts(0, 10**8, 0, 10**8), 1e-3).value, abs=0.01)
 
 
+@pytest.mark.parametrize("method", ["bonferroni", "hommel"])
+def test_many_runs_by_every_value_of_the_grid(method, monkeypatch):
+    """Beyond 100 000 runs values are rejected at once, as p-values of intervals rise in ε."""
+    monkeypatch.setattr(module, "GRID", np.arange(301) / 50)
+    counts = bdp.ErrorCounts([2000, 2100, 5], [200_000, 200_000, 90], [60_000, 60_000, 20], [200_000, 200_000, 90])
+    found = bdp.audits.combine(counts, 1e-5, method=method).value
+    bases = module._Bases(*module.columns(counts), 1e-5)
+    rule = {"bonferroni": bonferroni, "hommel": hommel}[method]
+    kept = [rule(row) > 0.05 for row in bases.p_values(module.GRID)]
+    assert found == module.GRID[kept.index(True) - 1] > 3
+
+
+def test_e_values_need_no_opposite_decisions():
+    """They judge both directions, so that there is nothing to warn of."""
+    counts = bdp.ErrorCounts(100, 100, 100, 100)
+    assert bdp.audits.combine(counts, 1e-5).warnings
+    found = bdp.audits.combine(counts, 1e-5, method="mean_e")
+    assert (found.value > 3, found.warnings) == (True, ())
+
+
 def test_pooled_and_adaptive():
     counts = bdp.ErrorCounts([2] * 8, [40] * 8, [20] * 8, [40] * 8)
     pooled = combine(counts, 1e-3, dependence="independent", method="pooled")

@@ -120,3 +120,52 @@ def test_guesses_that_can_be_detected():
     least = power.least_detectable_guesses(1000, 100, 1.0, DELTA, P, 0.9)
     right = 1 / (1 + math.exp(-least))
     assert power.one_run_power(1000, 100, right, 1.0, DELTA, P)[1] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("n0", "n1", "alpha", "beta", "epsilon", "delta"),
+    [
+        (1500, 1500, 0.1, 0.2, 1.0, DELTA),
+        (2000, 700, 0.01, 0.3, 3.0, 0.0),
+        (50, 2000, 0.99, 0.004, 0.5, 0.0),
+        (1, 1, 0.0, 0.0, 0.0, 0.0),
+        (1000, 1000, 0.26, 0.26, 0.9, 1e-3),
+    ],
+)
+def test_clopper_pearson_of_any_number_of_runs(n0, n1, alpha, beta, epsilon, delta):
+    """Where all x are summed it is the region of few runs."""
+    last = power.clopper_pearson_region(n0, n1, epsilon, delta, P)
+    expected = power._in_region(last, n0, n1, alpha, beta)
+    assert power.clopper_pearson_power(n0, n1, alpha, beta, epsilon, delta, P) == pytest.approx(expected, abs=1e-8)
+
+
+def test_clopper_pearson_by_stretches():
+    """30 000 runs, of which 1300 numbers of errors are likely: within 1e-3 of the sum over all."""
+    n, alpha, beta, epsilon = 30_000, 0.264, 0.264, 1.0
+    last = power.clopper_pearson_region(n, n, epsilon, DELTA, P)
+    expected = power._in_region(last, n, n, alpha, beta)
+    assert 0.1 < expected < 0.9
+    assert power.clopper_pearson_power(n, n, alpha, beta, epsilon, DELTA, P) == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_ten_million_runs_detect():
+    """It used to take the time of ten million bounds."""
+    found = power.least_detectable(10**7, 10**7, 1.0, DELTA, P, 0.9)
+    assert 1.001 < found < 1.01
+
+
+@pytest.mark.parametrize("method", ["joint_exact", "clopper_pearson", "accuracy", "one_run"])
+def test_no_test_needs_fewer_runs_than_divergences_say(method):
+    plan = bdp.plan_claim(1.0, DELTA, (0.05, 0.2), method=method)
+    least = power.least_runs(power.growth(0.05, 0.2, 1.0, DELTA), 0.9, P)
+    assert 5 < least < plan.runs
+    assert power.least_runs(0.1, P, P) == 0
+    assert power.least_runs(0.0, 0.9, P) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [50.0, 700.0, 1e4])
+@pytest.mark.parametrize("runs", [1, 100, 10**7])
+def test_claims_that_no_runs_refute(epsilon, runs):
+    for method in ("joint_exact", "clopper_pearson", "accuracy"):
+        test = bdp.Claim(epsilon).test(bdp.ErrorCounts(0, runs, 0, runs), method=None if runs > 100 else method)
+        assert (test.refuted, test.detectable) == (False, None)

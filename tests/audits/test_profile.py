@@ -84,6 +84,15 @@ def test_infinite_scores_and_extremes():
     assert one.epsilon_at(0.0) == 0
 
 
+@pytest.mark.parametrize("score", [-math.inf, math.inf, 0.0])
+def test_scores_that_are_all_the_same_can_be_read_back(score, tmp_path):
+    found = bdp.audits.profile([score] * 3, [score] * 4)
+    found.to_json(tmp_path / "profile.json")
+    read = Profile.from_json(tmp_path / "profile.json")
+    assert read.threshold.tolist() == found.threshold.tolist()
+    assert (read.epsilon_at(0.0), read.mu) == (0.0, 0.0)
+
+
 def test_a_bound_at_one_delta():
     found = profile(*scores(400, 400, 2.0))
     bound = found.bound(1e-3)

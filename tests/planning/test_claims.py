@@ -57,9 +57,29 @@ def test_what_the_claim_allows_is_never_refuted(method, truth):
         assert found.reason in str(found)
 
 
+def test_small_false_positive_rates_of_a_trade_off_function():
+    """ε = 3 is refuted of Gaussian noise with μ = 1 below one false positive in a thousand only."""
+    plan = bdp.plan_claim(3.0, 1e-5, bdp.tradeoff.Gaussian(1.0), method="betting")
+    assert min(plan.rates) < 1e-4
+    assert plan.runs is not None
+    for point in (1e-3, 1e-2):
+        rates = point, float(bdp.tradeoff.Gaussian(1.0)(point))
+        other = bdp.plan_claim(3.0, 1e-5, rates, method="betting").runs
+        assert other is None or other > plan.runs
+
+
 def test_too_many():
     found = bdp.plan_claim(1.0, DELTA, 1.001, method="accuracy")
     assert (found.runs, found.reason) == (None, "100000 are not enough")
+    assert bdp.plan_claim(0.0, 0.0, 1e-3).runs is None  # at once, as no test of level p could
+
+
+def test_all_numbers_of_runs_beyond_keep_the_power():
+    """The last number that has not is 2305."""
+    alpha, beta = 0.006, 0.956
+    assert bdp.plan_claim(1.0, DELTA, (alpha, beta), method="clopper_pearson").runs == 2306
+    powers = [POWERS["clopper_pearson"](n, n, alpha, beta, 1.0, DELTA, 0.05) for n in range(2305, 2432)]
+    assert powers[0] < 0.9 <= min(powers[1:])
 
 
 def test_refusals():

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import bayes_dp as bdp
-from bayes_dp.bayes.checks.model_check import new_counts
+from bayes_dp.bayes.checks.model_check import new_counts, rates_given
 from bayes_dp.bayes.exact.posterior import exact_delta
 from tests.bayes.arviz_contract import works
 
@@ -106,3 +106,21 @@ def test_draws_of_a_sampler_are_thinned_evenly():
         min(post.diagnostics["ess_bulk"]["epsilon"], post.diagnostics["ess_tail"]["epsilon"]), abs=0.6
     )
     assert "R-hat" not in posterior().summary()
+
+
+def test_rates_on_the_boundary_of_many_draws():
+    """Those of a tight attack are drawn on the boundary in proportion to the likelihood, and quickly."""
+    counts = bdp.ErrorCounts([10, 30], 100, [20, 5], 100)
+    post = bdp.estimate(counts, 1e-3, strength="tight")
+    rng = np.random.default_rng(0)
+    alpha, beta = rates_given(post, {"epsilon": np.repeat([1.0, 3.0], [1, 3000])}, rng)
+    np.testing.assert_allclose(bdp.region.level(alpha, beta, 1e-3), [[1.0] * 2] + [[3.0] * 2] * 3000, rtol=1e-6)
+    points = bdp.region.sample_boundary(3.0, 1e-3, 200_000, rng)
+    for base in range(2):
+        x, y = counts.false_positives[base], counts.false_negatives[base]
+        weight = stats.binom.pmf(x, 100, points[:, 0]) * stats.binom.pmf(y, 100, points[:, 1])
+        for found, place in ((alpha, points[:, 0]), (beta, points[:, 1])):
+            mean = np.average(place, weights=weight)
+            sd = math.sqrt(np.average((place - mean) ** 2, weights=weight))
+            assert found[1:, base].mean() == pytest.approx(mean, abs=5 * sd / math.sqrt(3000) + 0.02 * mean)
+            assert found[1:, base].std() == pytest.approx(sd, rel=0.1)

@@ -47,6 +47,7 @@ __all__ = ["ModelCheck", "check", "new_counts", "rates_given"]
 
 
 _DOUBTFUL = 0.01  # p-value below which a check speaks up
+_TOGETHER = 500_000  # densities that are computed at once
 _CANDIDATES = 1000  # places on the boundary among which a tight base's rates are drawn
 
 
@@ -242,14 +243,20 @@ def rates_given(posterior: Posterior, draws: Mapping[str, Floats], rng: np.rando
     They are drawn among uniform places on the boundary, in proportion to the likelihood.
     """
     question = posterior.question
-    columns = Counts.of(question.counts)
-    alpha, beta = np.empty((2, len(draws[question.parameter]), len(question.counts)))
-    for row, (epsilon, delta) in enumerate(zip(*question.privacy(draws[question.parameter]), strict=True)):
-        points = region.sample_boundary(epsilon, delta, _CANDIDATES, rng)
+    columns, n = Counts.of(question.counts), len(question.counts)
+    epsilon, delta = question.privacy(draws[question.parameter])
+    alpha, beta = np.empty((2, len(epsilon), n))
+    together = max(1, _TOGETHER // (n * _CANDIDATES))
+    for rows in (slice(at, at + together) for at in range(0, len(epsilon), together)):
+        shape = len(epsilon[rows]), _CANDIDATES
+        points = region.sample_boundary(epsilon[rows, None], delta[rows, None], shape, rng)
         with double():
-            log_g = np.asarray(question.likelihood.log_density(columns, *points.T[:, None]))
-        at = np.argmax(log_g + rng.gumbel(size=log_g.shape), axis=1)
-        alpha[row], beta[row] = points[at].T
+            log_g = question.likelihood.log_density(columns, *points.reshape(1, -1, 2).transpose(2, 0, 1))
+        found = np.asarray(log_g).reshape(n, *shape)
+        most = found.max(axis=2, keepdims=True)
+        cumulative = np.cumsum(np.exp(found - np.where(np.isfinite(most), most, 0.0)), axis=2)
+        at = np.sum(cumulative < cumulative[..., -1:] * rng.random((n, len(points), 1)), axis=2)
+        alpha[rows], beta[rows] = points[np.arange(len(points)), at].T
     return alpha, beta
 
 

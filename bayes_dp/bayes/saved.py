@@ -12,6 +12,7 @@ from typing import Any
 
 from bayes_dp.bayes.exact.posterior import exact, exact_delta
 from bayes_dp.bayes.families.registry import APPROX
+from bayes_dp.bayes.levels.average import AveragePosterior
 from bayes_dp.bayes.levels.posterior import posterior_of_family
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.counts import ErrorCounts
@@ -35,6 +36,9 @@ __all__ = ["read_dict", "read_file"]
 
 _AS_GOOD_AS_EQUAL = 1e-3  # share of an interval by which its ends may differ: versions differ in their panels
 
+_SHIFTED = "bayes-dp/shifted/1"
+_OTHER_DATA = {"curves": ("scores", "estimate_curves"), "shifted": ("guesses", "estimate_shifted")}
+
 _FIELDS: dict[str, Wanted] = {
     "kind": one_of("posterior"),
     "parameter": A_LINE,
@@ -52,6 +56,10 @@ _BESIDE = {"check", "verdict", "reason", "fail_above", "claim", "prob_claim_is_w
 _ASKED: dict[str, Wanted] = {
     "counts": AN_OBJECT,
     "family": A_LINE,
+    "families": (
+        lambda value: value is None or (isinstance(value, list) and len(value) > 0 and all(map(is_line, value))),
+        "names, or null",
+    ),
     "known": (lambda value: value is None or is_finite(value, 0.0), "a finite number, at least 0, or null"),
     "strength": (lambda value: is_finite(value, 0.0) or value in ("free", "tight"), "a number, free or tight"),
     "priors": (lambda value: isinstance(value, dict) and all(map(is_line, value.values())), "texts by parameter"),
@@ -69,13 +77,12 @@ def read_dict(content: Any) -> Posterior:
 
 
 def _restored(name: str, content: Any) -> Posterior:
+    if isinstance(content, dict) and content.get("format") == _SHIFTED:
+        raise InputError(f"{name} holds intervals and not what it takes to ask again, as {_missing('shifted')}")
     found = _checked(name, without_format(name, content, Posterior.format))
     asked, method = found["asked"], found["provenance"]["method"]
     if asked is None:
-        raise InputError(
-            f"{name} holds intervals and not what it takes to ask again, as the method {show(method)} has draws, or the"
-            " priors or the family are the user's own; give bayes_dp.estimate the counts and its settings"
-        )
+        raise InputError(f"{name} holds intervals and not what it takes to ask again, as {_missing(method)}")
     post = _answer(found["parameter"], asked, ErrorCounts.from_json(io.StringIO(json.dumps(asked["counts"]))))
     now = post.to_dict(found["prob"])["estimates"]
     for parameter, row in now.items():
@@ -90,6 +97,17 @@ def _restored(name: str, content: Any) -> Posterior:
     return post
 
 
+def _missing(method: str) -> str:
+    """Why the posterior of a method cannot be asked again, and what to do."""
+    if method in _OTHER_DATA:
+        data, function = _OTHER_DATA[method]
+        return f"the {data} are in no file; give bayes_dp.{function} the {data} and its settings"
+    return (
+        f"the method {show(method)} has draws, or the priors or the family are the user's own; give bayes_dp.estimate"
+        " the counts and its settings"
+    )
+
+
 def _checked(name: str, content: Any) -> dict[str, Any]:
     try:
         if isinstance(content, dict):
@@ -97,6 +115,7 @@ def _checked(name: str, content: Any) -> dict[str, Any]:
         found = checked_object(name, content, _FIELDS)
         checked_provenance(f"{name}: provenance", found["provenance"])
         if found["asked"] is not None:
+            found["asked"] = {"families": None} | found["asked"]
             checked_object(f"{name}: asked", found["asked"], _ASKED)
     except InputError as error:
         raise InputError(f"{error}; this is not a posterior as to_json and to_dict give it") from None
@@ -104,6 +123,9 @@ def _checked(name: str, content: Any) -> dict[str, Any]:
 
 
 def _answer(parameter: str, asked: dict[str, Any], counts: ErrorCounts) -> Posterior:
+    if asked["families"] is not None:
+        each = {name: asked | {"family": name, "families": None} for name in asked["families"]}
+        return AveragePosterior({name: _answer(parameter, one, counts) for name, one in each.items()})
     priors, family, known = asked["priors"], asked["family"], asked["known"]
     of_strength = {"prior_strength": priors.get("strength"), "strength": asked["strength"]}
     if family != APPROX:

@@ -14,6 +14,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    Brief,
     ChoiceRule,
     ClaimDpSgd,
     ClaimEpsilon,
@@ -149,6 +150,7 @@ def one_run(
     guesses: Numbers = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -174,7 +176,7 @@ def one_run(
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     tables = parts(read_table(file, members, non_members, which))
     given = tables, guesses, choice, sides, seed, confidence
-    code = report(_audited(*given, run), as_json, fail_above, confidence, meaning)
+    code = report(_audited(*given, run), as_json, fail_above, confidence, meaning, brief=brief)
     return worst(code, tell(_claimed(claim, *given), as_json))
 
 
@@ -188,6 +190,7 @@ def f_dp(
     family: FamilyOfFDp = FDpFamily.gaussian,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -213,7 +216,7 @@ def f_dp(
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     tables = parts(read_table(file, members, non_members, which))
     given = tables, guesses, choice, sides, seed, confidence
-    code = report(_audited(*given, run), as_json, fail_above, confidence, meaning)
+    code = report(_audited(*given, run), as_json, fail_above, confidence, meaning, brief=brief)
     return worst(code, tell(_claimed(claim, *given), as_json))
 
 
@@ -226,6 +229,7 @@ def panoramia(
     delta: DeltaOrZero = 0.0,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -258,7 +262,7 @@ def panoramia(
             thresholds=threshold or None,
         ),
     )
-    code = report(found, as_json, fail_above, confidence, meaning)
+    code = report(found, as_json, fail_above, confidence, meaning, brief=brief)
     tests = {} if claim is None else {name: claim.test(bound) for name, bound in found.items()}
     return worst(code, tell(tests, as_json))
 
@@ -330,6 +334,7 @@ def report(
     fail_above: float | None,
     together: float | None = None,
     meaning: bool = False,
+    brief: bool = False,
 ) -> int:
     """Print findings by name, the confidence that they have `together`, and what they mean; returns the exit code,
     which is 1 where memberships contradict what is assumed, whatever the check says."""
@@ -340,7 +345,8 @@ def report(
         for name, finding in found.items():
             if len(found) > 1:
                 typer.echo(f"Base {name}" if name != "all" else "All bases together")
-            typer.echo(finding.summary() + ("\n" if len(found) > 1 else ""))
+            said = finding.brief() if brief else finding.summary()
+            typer.echo(said + ("\n" if len(found) > 1 else ""))
         if together is not None and len(found) > 1:
             typer.echo(f"All of these bounds hold together with confidence {100 * together:g}%.")
     for name, finding in found.items() if meaning else ():

@@ -11,6 +11,7 @@ from bayes_dp.cli.claims import claim_given, testable
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     AsJson,
+    Brief,
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
@@ -53,6 +54,7 @@ def claim(
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
+    brief: Brief = False,
     guesses: OfGuesses = None,
     choice: OfChoice = None,
     members: HowMembers = None,
@@ -73,7 +75,7 @@ def claim(
     given = read_evidence(file, design, examples, choice=wanted, members=members, non_members=non_members, which=which)
     evidence = testable(judged_in(given, delta, wanted)[0], delta)
     found = stated.test(evidence, confidence=confidence)
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else found.brief() if brief else str(found))
     if meaning:
         typer.echo(f"\n{stated.meaning()}", err=as_json)
     return found.exit_code

@@ -11,6 +11,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    Brief,
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
@@ -109,6 +110,7 @@ def labels(
     guesses: Numbers = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -128,7 +130,7 @@ def labels(
     settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     found = _audited(file, label, classes, names, guesses, choice, confidence, seed, settings)
-    return _told(found, as_json, fail_above, meaning, claim)
+    return _told(found, as_json, brief, fail_above, meaning, claim)
 
 
 @audit.command("attribute", cls=Verb, epilog=_ATTRIBUTE, short_help="What a model remembers of another column.")
@@ -143,6 +145,7 @@ def attribute(
     guesses: Numbers = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -162,7 +165,7 @@ def attribute(
     settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
     found = _audited(file, attribute, classes, names, guesses, choice, confidence, seed, settings)
-    return _told(found, as_json, fail_above, meaning, claim)
+    return _told(found, as_json, brief, fail_above, meaning, claim)
 
 
 def _audited(
@@ -218,6 +221,8 @@ def _audited(
     return bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
 
 
-def _told(found: LowerBound, as_json: bool, fail_above: float | None, meaning: bool, claim: Claim | None) -> int:
-    code = report({"all": found}, as_json, fail_above, meaning=meaning)
+def _told(
+    found: LowerBound, as_json: bool, brief: bool, fail_above: float | None, meaning: bool, claim: Claim | None
+) -> int:
+    code = report({"all": found}, as_json, fail_above, meaning=meaning, brief=brief)
     return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))

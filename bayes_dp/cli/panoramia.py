@@ -8,7 +8,7 @@ import typer
 
 from bayes_dp.cli.audit import DeltaOrZero, Gamma, report
 from bayes_dp.cli.command import Verb
-from bayes_dp.cli.options import EXPERT, AsJson, Confidence, FailAbove, Jobs, Seed, number, text, whole
+from bayes_dp.cli.options import EXPERT, AsJson, Brief, Confidence, FailAbove, Jobs, Seed, number, text, whole
 from bayes_dp.cli.program import app
 
 __all__: list[str] = []
@@ -79,6 +79,7 @@ def run(
     confidence: Confidence = 0.95,
     seeds: Games = 1,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     out: Out = None,
     gamma: Gamma = 0.0,
@@ -113,7 +114,7 @@ def run(
     found = measure(played, delta=delta, gamma=gamma, confidence=confidence)
     if out is not None:
         played.table().to_csv(out)
-    return report({"all": found}, as_json, fail_above)
+    return report({"all": found}, as_json, fail_above, brief=brief)
 
 
 def _read(members: str, others: str, said: dict[str, list[str]], features: list[str] | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     AsJson,
     Baseline,
+    Brief,
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
@@ -37,6 +38,7 @@ def _verb(name: str) -> Callable[..., int]:
         design: HowCounted = None,
         examples: Examples = None,
         as_json: AsJson = False,
+        brief: Brief = False,
         fail_above: FailAbove = None,
         claim_epsilon: ClaimEpsilon = None,
         claim_dp_sgd: ClaimDpSgd = None,
@@ -60,7 +62,7 @@ def _verb(name: str) -> Callable[..., int]:
         found = audit_named(name).on(counts, inputs)
         if fail_above is not None and not isinstance(found, LowerBound):
             raise InputError(f"--fail-above is for lower bounds, which {name} does not give")
-        code = report({"all": found}, as_json, fail_above, meaning=meaning)
+        code = report({"all": found}, as_json, fail_above, meaning=meaning, brief=brief)
         return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))
 
     return run

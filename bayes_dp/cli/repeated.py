@@ -15,6 +15,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    Brief,
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
@@ -91,6 +92,7 @@ def intervals(
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -121,7 +123,7 @@ def intervals(
         found = {f"{i} ({label})": run(counts[i], delta, **settings) for i, label in enumerate(labels)}
     if len(counts) == 1 or method is not Interval.joint_beta:
         found["all"] = run(counts, delta, **settings)
-    code = report(found, as_json, fail_above, meaning=meaning)
+    code = report(found, as_json, fail_above, meaning=meaning, brief=brief)
     return code if claim is None else worst(code, tell({"all": claim.test(counts, confidence=confidence)}, as_json))
 
 
@@ -134,6 +136,7 @@ def combine(
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -160,7 +163,7 @@ def combine(
         method=None if rule is None else rule.name,
         at_least=at_least,
     )
-    code = report({"all": found}, as_json, fail_above, meaning=meaning)
+    code = report({"all": found}, as_json, fail_above, meaning=meaning, brief=brief)
     return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))
 
 
@@ -170,6 +173,7 @@ def profile(
     delta: Annotated[str | None, text("D[,D...]", "The values of δ to print bounds for; all hold together.")] = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -199,19 +203,23 @@ def profile(
     found = find(GuessTable.read(file), confidence=confidence, band=band.value)
     bounds = {f"{d:g}": found.bound(d) for d in deltas}
     if len(bounds) == 1:
-        code = report({"all": found.bound(deltas[0])}, as_json, fail_above, meaning=meaning)
+        code = report({"all": found.bound(deltas[0])}, as_json, fail_above, meaning=meaning, brief=brief)
     else:
-        code = _all_of_it(found, bounds, as_json, meaning)
+        code = _all_of_it(found, bounds, as_json, brief, meaning)
     return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))
 
 
-def _all_of_it(found: Profile, bounds: Mapping[str, LowerBound], as_json: bool, meaning: bool) -> int:
+def _all_of_it(found: Profile, bounds: Mapping[str, LowerBound], as_json: bool, brief: bool, meaning: bool) -> int:
     """Print the bounds at several δ, or the profile where none was asked for."""
     if as_json:
         content = [each.to_dict() for each in bounds.values()]
         typer.echo(json.dumps(content or found.to_dict(), indent=2))
     else:
-        typer.echo("\n".join([*(each.statement() for each in bounds.values()), str(found.summary())]))
+        typer.echo(
+            "\n".join(
+                [*(each.statement() for each in bounds.values()), str(found.brief() if brief else found.summary())]
+            )
+        )
     for name, each in bounds.items() if meaning else ():
         typer.echo(f"\nAt delta = {name}: {each.meaning()}", err=as_json)
     return 0

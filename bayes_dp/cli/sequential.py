@@ -16,6 +16,7 @@ from bayes_dp.cli.claims import claim_given, tell, worst
 from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     AsJson,
+    Brief,
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
@@ -75,6 +76,7 @@ def sequential(
     dependent: Dependent = False,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: RefutedAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -100,7 +102,7 @@ def sequential(
             under_way.to_json(state)
         if limits and all(under_way.rejects(limit) for limit in limits):
             break
-    code = report({"all": under_way.bound()}, as_json, None, meaning=meaning)
+    code = report({"all": under_way.bound()}, as_json, None, meaning=meaning, brief=brief)
     typer.echo(f"Pairs: {under_way.runs - before} new, {under_way.runs} in all", err=as_json)
     if fail_above is not None:
         code = int(under_way.rejects(fail_above))

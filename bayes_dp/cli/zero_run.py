@@ -15,6 +15,7 @@ from bayes_dp.cli.options import (
     EXPERT,
     FEATURES,
     AsJson,
+    Brief,
     Categories,
     ClaimDpSgd,
     ClaimEpsilon,
@@ -182,6 +183,7 @@ def zero_run(
     guesses: Numbers = None,
     confidence: Confidence = 0.95,
     as_json: AsJson = False,
+    brief: Brief = False,
     fail_above: FailAbove = None,
     claim_epsilon: ClaimEpsilon = None,
     claim_dp_sgd: ClaimDpSgd = None,
@@ -243,25 +245,26 @@ def zero_run(
         settings["confidence"] = confidence
         source = (features, group, feature_columns, categories)
         learned = _from_features(table, file, source, settings, replicates, jobs, checkpoint)
-        return _told({"all": learned}, claim, as_json, fail_above, meaning)
+        return _told({"all": learned}, claim, as_json, brief, fail_above, meaning)
     if table.propensity is None:
         raise InputError(
             f"{file} must have a column propensity, the chance of being a member given the features, or --features"
         )
     settings |= {"derandomised": derandomised, "overlap": overlap, "shift_delta": shift_delta}
-    return _told(_of_bases(table, confidence, settings), claim, as_json, fail_above, meaning, confidence)
+    return _told(_of_bases(table, confidence, settings), claim, as_json, brief, fail_above, meaning, confidence)
 
 
 def _told(
     found: Mapping[str, Finding],
     claim: Claim | None,
     as_json: bool,
+    brief: bool,
     fail_above: float | None,
     meaning: bool,
     together: float | None = None,
 ) -> int:
     """The bounds, and whether they are above what the claim allows."""
-    code = report(found, as_json, fail_above, together, meaning)
+    code = report(found, as_json, fail_above, together, meaning, brief=brief)
     tests = {} if claim is None else {name: claim.test(bound) for name, bound in found.items()}
     return worst(code, tell(tests, as_json))
 

@@ -24,6 +24,7 @@ ASKED: list[dict[str, Any]] = [
     {"prior_epsilon": "HalfNormal(0.7)", "prior_strength": "Beta(2, 3.1)"},
     {"family": "laplace", "prior_epsilon": "HalfNormal(2)", "strength": 0.1},
     {"family": "gaussian", "prior": "HalfNormal(2)"},
+    {"family": "average", "prior_epsilon": "HalfNormal(2)", "strength": 0.5},
 ]
 
 
@@ -83,12 +84,28 @@ def test_what_no_text_says_is_not_saved(prior: Any):
 
 
 def test_draws_are_not_read_back():
-    content = bdp.estimate(COUNTS, 1e-3, family="average").to_dict()
+    content = bdp.estimate(COUNTS, 1e-3, family=bdp.subsampled_gaussian(0.1)).to_dict()
     with pytest.raises(InputError, match="holds intervals and not what it takes to ask again"):
         bdp.Posterior.from_dict(content)
     del content["asked"]  # as files were written before
     with pytest.raises(InputError, match="holds intervals and not what it takes to ask again"):
         bdp.Posterior.from_dict(content)
+
+
+def test_other_data_are_in_no_file():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(2, 20)), rng.normal(1.0, 1.0, (2, 20))
+    table = bdp.GuessTable(np.arange(40.0), np.arange(40) % 2 == 0, 0.5)
+    for post, words in (
+        (
+            bdp.estimate_curves(scores, 0.1, family="gaussian"),
+            "the scores are in no file; give bayes_dp.estimate_curves the scores",
+        ),
+        (bdp.estimate_curves(scores, 0.1), "the scores are in no file"),
+        (bdp.estimate_shifted(table), "the guesses are in no file; give bayes_dp.estimate_shifted"),
+    ):
+        with pytest.raises(InputError, match=words):
+            bdp.Posterior.from_dict(post.to_dict())
 
 
 def changed(content: Any, *keys: str, to: Any) -> Any:
@@ -116,6 +133,9 @@ CONTENT = bdp.estimate(COUNTS, 1e-3).to_dict()
         (("asked", "strength"), "loose", "strength must be"),
         (("asked", "strength"), True, "strength must be"),
         (("asked", "family"), "gauss", "family must be"),
+        (("asked", "families"), ["gauss"], "family must be"),
+        (("asked", "families"), [], "families must be names"),
+        (("asked", "families"), ["approx", "gaussian"], r"of epsilon is .* it is"),
         (("asked", "more"), 3, "'more', which is not known"),
         (("estimates", "epsilon", "high"), 3.0, "the high of epsilon is 3.0, but"),
         (("estimates", "epsilon"), None, "the low of epsilon is None, but"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import bayes_dp as bdp
 from bayes_dp.bayes import estimate as estimate_module
 from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
+from bayes_dp.cli import audit, labels, panoramia, registered, sequential  # noqa: F401  all verbs of audits
 from bayes_dp.cli.options import Design, FamilyName, Likelihood
 from bayes_dp.cli.program import app
 from bayes_dp.data import counts as data
@@ -516,6 +518,27 @@ def test_in_brief(capsys: pytest.CaptureFixture[str], counts: str):
         assert len(brief.splitlines()) < len(whole.splitlines())
         (line,) = (line for line in brief.splitlines() if line.endswith(", not shown in brief"))
         assert line.startswith(folded)
+
+
+def test_every_audit_prints_in_brief():
+    for group in (audit.audit, panoramia.panoramia):
+        assert group.registered_commands
+        for command in group.registered_commands:
+            assert command.callback is not None
+            names = inspect.signature(command.callback).parameters
+            assert ("brief" in names) == ("as_json" in names), command.name
+
+
+@pytest.mark.parametrize("name", ["intervals", "combine"])
+def test_audits_in_brief(capsys: pytest.CaptureFixture[str], counts: str, name: str):
+    code, whole, _ = run(capsys, "audit", name, counts, "--delta", "1e-3")
+    code_in_brief, brief, _ = run(capsys, "audit", name, counts, "--delta", "1e-3", "--brief")
+    assert code == code_in_brief == 0
+    assert brief.splitlines()[0] == whole.splitlines()[0]
+    assert len(brief.splitlines()) < len(whole.splitlines())
+    assert any(line.endswith(", not shown in brief") for line in brief.splitlines())
+    in_json = [run(capsys, "audit", name, counts, "--delta", "1e-3", "--json", *more)[1] for more in ([], ["--brief"])]
+    assert in_json[0] == in_json[1]
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,14 @@ class AveragePosterior(Posterior):
         size, seed = check_draws(size, seed)
         return to_arviz(self._chains_of(size, seed)[0], {}, self.counts, self.provenance, {"seed": seed})
 
+    def _saved_question(self) -> dict[str, Any] | None:
+        """The question of one family, and the names of all; None where their questions have more differences."""
+        asked = {name: post._saved_question() for name, post in self.posteriors.items()}
+        first = next(iter(asked.values()))
+        if first is None or any(each != first | {"family": name} for name, each in asked.items()):
+            return None
+        return first | {"family": "average", "families": list(asked)}
+
     def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
         """The interval under the Gaussian family."""
         return self._kept[0].gaussian(prob)

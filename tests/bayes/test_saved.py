@@ -84,7 +84,7 @@ def test_what_no_text_says_is_not_saved(prior: Any):
 
 
 def test_draws_are_not_read_back():
-    content = bdp.estimate(COUNTS, 1e-3, family=bdp.subsampled_gaussian(0.1)).to_dict()
+    content = bdp.estimate(COUNTS, 1e-3, family=bdp.subsampled_gaussian(0.1), prior="HalfNormal(3)").to_dict()
     with pytest.raises(InputError, match="holds intervals and not what it takes to ask again"):
         bdp.Posterior.from_dict(content)
     del content["asked"]  # as files were written before

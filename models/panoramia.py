@@ -1,6 +1,7 @@
 """Models at several degrees of over-fitting, audited with real and with generated non-members (Kazmi et al. 2024).
 
     images     Fashion-MNIST, 20 principal components; JAX networks after 5, 30 and 100 epochs; Gaussian mixtures
+    private    the same images; networks trained by DP-SGD at ε = 1, 2 and 10, beside one without noise
     tabular    Adult without `fnlwgt` and `education-num`; networks and gradient boosting; sequential CART, a copula
     text       64 characters of the State of the Union addresses; n-gram models and a JAX network; n-grams
     tiny       points in four dimensions, made here: nothing has to be downloaded
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from bayes_dp import plots
 from bayes_dp.audits.panoramia import panoramia
 from bayes_dp.checks import InputError
 from bayes_dp.games.panoramia import Panoramia
@@ -33,10 +35,14 @@ from bayes_dp.games.played import Played
 from bayes_dp.support.arrays import Bools, Floats, Ints
 from models.char_model import CharModel
 from models.data import adult, fashion_mnist, speeches
+from models.dirac_canaries import noise_for
+from models.dp_sgd import Settings
+from models.dp_sgd import train as dp_sgd
 from models.generators import Copula, Mixture, Ngrams, Trees
-from models.net import snapshots, train
+from models.gradients import first_weights
+from models.net import Net, snapshots, train
 
-__all__ = ["TASKS", "Encoded", "Task", "images", "main", "played", "tabular", "text", "tiny"]
+__all__ = ["TASKS", "Encoded", "Task", "images", "main", "played", "private", "tabular", "text", "tiny"]
 
 _REAL = "real non-members"
 
@@ -70,6 +76,38 @@ class Task:
 
 def images(members: int = 25_000, epochs: Sequence[int] = (5, 30, 100), seed: int = 0) -> Task:
     """Networks on principal components of the members; two fifths of these are audited."""
+    own, real = _components(members, seed)
+    nets = snapshots(*own, epochs, seed, hidden=(512, 512))
+    rows = {
+        f"{_REAL}, helper on D_G": {},
+        "10 Gaussians a class, no helper": {"generator": Mixture(10), "helpers": ()},
+        "10 Gaussians a class, helper on generated": {"generator": Mixture(10)},
+        "10 Gaussians a class, helper on D_G": {"generator": Mixture(10), "helpers": ("members",)},
+        "10 Gaussians a class, both helpers": {"generator": Mixture(10), "helpers": ("generated", "members")},
+        "30 Gaussians a class, helper on generated": {"generator": Mixture(30)},
+    }
+    targets = {f"E{e}": net for e, net in zip(epochs, nets, strict=True)}
+    return Task(own, real, targets, partial(train, epochs=40), rows, (members * 2 // 5, members // 5))
+
+
+def private(members: int = 25_000, epsilons: Sequence[float] = (1, 2, 10), epochs: int = 30, seed: int = 0) -> Task:
+    """The most private network is the control; that without noise is trained as those of `images`."""
+    own, real = _components(members, seed)
+    rate, targets = 1 / 64, {}
+    for epsilon in epsilons:
+        settings = Settings(noise_for(epsilon, rate, 64 * epochs), rate, 64 * epochs, learning_rate=2.0, seed=seed)
+        layers = dp_sgd(first_weights(seed, own[0].shape[1], 256, 256, 10), *own, settings).weights
+        targets[f"DP-SGD, ε = {epsilon:g}"] = Net([tuple(map(np.float64, layer)) for layer in layers])
+    targets["no noise"] = train(*own, seed, epochs=epochs)
+    rows = {
+        f"{_REAL}, helper on D_G": {},
+        "10 Gaussians a class, helper on generated": {"generator": Mixture(10)},
+    }
+    return Task(own, real, targets, partial(train, epochs=40), rows, (members * 2 // 5, members // 5))
+
+
+def _components(members: int, seed: int) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
+    """20 principal components of Fashion-MNIST with the classes: of so many members, and of three fifths as many."""
     from sklearn.decomposition import PCA
 
     pixels, classes = fashion_mnist()
@@ -78,17 +116,7 @@ def images(members: int = 25_000, epochs: Sequence[int] = (5, 30, 100), seed: in
     pca = PCA(20, random_state=0).fit(scaled[:members])
     x = pca.transform(scaled).astype(np.float64)
     x, y = x / x[:members].std(), classes[chosen]
-    nets = snapshots(x[:members], y[:members], epochs, seed, hidden=(512, 512))
-    rows = {
-        f"{_REAL}, helper on D_G": {},
-        "10 Gaussians a class, no helper": {"generator": Mixture(10), "helpers": ()},
-        "10 Gaussians a class, helper on generated": {"generator": Mixture(10)},
-        "10 Gaussians a class, both helpers": {"generator": Mixture(10), "helpers": ("generated", "members")},
-        "30 Gaussians a class, helper on generated": {"generator": Mixture(30)},
-    }
-    targets = {f"E{e}": net for e, net in zip(epochs, nets, strict=True)}
-    sides = (x[:members], y[:members]), (x[members:], y[members:])
-    return Task(*sides, targets, partial(train, epochs=40), rows, (members * 2 // 5, members // 5))
+    return (x[:members], y[:members]), (x[members:], y[members:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +211,13 @@ def tiny(members: int = 1600, seed: int = 0) -> Task:
     return Task(own, (x[members:], y[members:]), targets, boosted, rows, (members // 2, members // 4))
 
 
-TASKS: Mapping[str, Callable[..., Task]] = {"images": images, "tabular": tabular, "text": text, "tiny": tiny}
+TASKS: Mapping[str, Callable[..., Task]] = {
+    "images": images,
+    "private": private,
+    "tabular": tabular,
+    "text": text,
+    "tiny": tiny,
+}
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
@@ -192,9 +226,12 @@ TASKS: Mapping[str, Callable[..., Task]] = {"images": images, "tabular": tabular
 def played(task: Task, seeds: int, checkpoint: Any = None, rows: Sequence[str] | None = None, **how: Any
 ) -> Iterator[tuple[str, dict[str, Played]]]:  # fmt: skip
     """The games of each row against all models; the first model is the control of the others."""
+    chosen = [row for row in task.rows if rows is None or any(each in row for each in rows)]
+    if not chosen:
+        raise InputError(f"rows must hold a word of {'; '.join(task.rows)}, not {', '.join(rows or ())}")
     control = next(iter(task.targets.values()))
     for number, row in enumerate(task.rows):
-        if rows is None or any(each in row for each in rows):
+        if row in chosen:
             folder = None if checkpoint is None else Path(checkpoint) / f"{number}"
             yield row, task.game(row).play_all(task.targets, control, seeds=seeds, checkpoint=folder, **how)
 
@@ -217,6 +254,17 @@ def _first(games: Played, pairs: int | None) -> Played:
     return Played(member, baseline, attack, control, generated=games.generated)
 
 
+def _draw(games: dict[str, Played], path: str) -> None:
+    """Precision, and {c+ε}_lb, against recall."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.8, 2.9), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plots.precision(games, left)
+    plots.closeness(games, right)
+    figure.savefig(path, dpi=160)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m models.panoramia", description=__doc__.split("\n\n")[0])
     parser.add_argument("task", choices=list(TASKS))
@@ -226,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=5, help="games of each row (default 5)")
     parser.add_argument("--jobs", type=int, default=None, help="processes (default 1)")
     parser.add_argument("--checkpoint", metavar="DIR", help="a folder that keeps games that are done")
+    parser.add_argument("--figure", metavar="FILE", help="a picture of the last row (Figures 3 and 4 of the paper)")
     given = parser.parse_args(arguments)
     try:
         task = TASKS[given.task](**({} if given.members is None else {"members": given.members}))
@@ -236,6 +285,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 cells = [_cell(_first(each, pairs)) for each in games.values()]
                 name = row if pairs is None else f"{row}, {pairs} pairs"
                 print(f"| {name} | {cells[0][0]} |", " | ".join(value for _, value in cells), "|", flush=True)
+        if given.figure is not None:
+            _draw(games, given.figure)
     except InputError as error:
         parser.error(" ".join(str(error).split()))
     return 0

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
@@ -165,6 +170,36 @@ def test_what_is_done_is_kept(tmp_path):
     assert resumed.digest() == game.play(remembers, seeds=3).digest()
     with pytest.raises(bdp.InputError, match="is of other data, models or settings; delete it"):
         game.play(lambda x: x[:, 1], seeds=3, checkpoint=tmp_path)
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    code = (
+        "from tests.games import test_panoramia as t\n"
+        f"t.normal_game().play(t.remembers, seeds=200, seed=3, checkpoint={str(tmp_path)!r})"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2], stderr=subprocess.DEVNULL)
+    try:
+        latest = time.monotonic() + 120
+        while process.poll() is None and not list(tmp_path.glob("game*.npz")) and time.monotonic() < latest:
+            time.sleep(0.01)
+    finally:
+        process.kill()
+        process.wait()
+    done = len(list(tmp_path.glob("game*.npz")))
+    assert 0 < done < 200
+    resumed = normal_game().play(remembers, seeds=done + 1, seed=3, checkpoint=tmp_path)
+    assert resumed.digest() == normal_game().play(remembers, seeds=done + 1, seed=3).digest()
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+def test_the_same_bits_on_dask():
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    expected = normal_game().play(remembers, seeds=3, seed=3)
+    with (
+        distributed.Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None),
+        parallel_config(backend="dask"),
+    ):
+        assert normal_game().play(remembers, seeds=3, seed=3).digest() == expected.digest()
 
 
 def test_real_non_members_and_coin_pairs_agree_on_what_leaks():

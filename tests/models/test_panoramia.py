@@ -9,7 +9,7 @@ import pytest
 
 from bayes_dp.audits.panoramia import panoramia
 from models.net import snapshots, train
-from models.panoramia import encoded, images, main, played, tabular, text, tiny
+from models.panoramia import encoded, images, main, played, private, tabular, text, tiny
 
 datasets = pytest.mark.skipif(
     "BAYES_DP_DATASETS" not in os.environ, reason="BAYES_DP_DATASETS names no folder with the data sets"
@@ -44,12 +44,20 @@ def test_columns_of_a_table():
     np.testing.assert_array_equal(found, [[0, 0, 1, -0.5], [1, 0, 0, 0], [0, 1, 0, 0.5]])
 
 
-def test_the_tiny_task_and_its_table(capsys):
+def test_the_tiny_task_and_its_table(capsys, tmp_path):
     found, _ = values(tiny(), ["real", "Gaussians"])
     for row in found.values():
         assert row["5 trees"] < 0.3 < row["100 trees"]
-    assert main(["tiny", "--seeds", "1", "--rows", "real"]) == 0
+    figure = tmp_path / "figure.png"
+    assert main(["tiny", "--seeds", "1", "--rows", "real", "--figure", str(figure)]) == 0
+    assert figure.read_bytes().startswith(b"\x89PNG")
     assert "| real non-members, helper on D_G | 0.00 | 0.00 |" in capsys.readouterr().out
+
+
+def test_rows_that_are_not_there(capsys):
+    with pytest.raises(SystemExit):
+        main(["tiny", "--rows", "copula"])
+    assert "rows must hold a word of real non-members, helper on D_G; 3 Gaussians" in capsys.readouterr().err
 
 
 def test_a_data_set_that_is_missing(monkeypatch, capsys, tmp_path):
@@ -68,6 +76,15 @@ def test_images():
     assert found["real non-members"]["E100"] >= 2.0
     assert found["10 Gaussians a class"]["E100"] >= 1.0
     assert closest["10 Gaussians a class"] < 2.0
+
+
+@datasets
+@pytest.mark.slow
+def test_private_models():
+    found, _ = values(private(epsilons=(1, 10)), ["real"])
+    row = found["real non-members"]
+    assert row["DP-SGD, ε = 1"] <= row["DP-SGD, ε = 10"] + 0.1 <= 0.4
+    assert row["no noise"] >= 0.8
 
 
 @datasets

@@ -178,13 +178,13 @@ def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> 
     if len(found) > 1:
         assumptions.append(f"Of {len(found)} games the median counts, each judged at half of the error probability.")
     settings = {"confidence": confidence, "gamma": gamma, "games": len(found)}
-    invalid = [best.invalid, _no_evidence(best.value, details.get("control")) if played.generated else ""]
+    contradicted = _no_evidence(best.value, details.get("control")) if played.generated else played.told_apart()
     return replace(
         best,
         confidence=confidence,
         assumptions=tuple(assumptions),
         provenance=Provenance("panoramia", played.digest(), {"delta": delta}, {}, settings),
-        invalid=joined(*invalid),
+        invalid=joined(best.invalid, contradicted),
         warnings=(*best.warnings, *_warnings(details, played.generated)),
         details=details,
         at=lambda d: panoramia(played, delta=d, gamma=gamma, confidence=confidence),

@@ -46,7 +46,7 @@ TargetLoss = Annotated[str, text("A[,B...]", "Columns of what the audited model 
 ControlLoss = Annotated[
     str | None, text("A[,B...]", "Columns of the same of a control; without it nothing is evidence.")
 ]
-BaselineFeatures = Annotated[str | None, text("A[,B...]", "Columns for the baseline; by default all others.")]
+BaselineFeatures = Annotated[str | None, text("A[,B...]", "Columns for the baseline; by default all others but id.")]
 Games = Annotated[int, whole("N", "Games with parts and coins of their own, of which the median counts.", "--seeds")]
 Training = Annotated[
     float, number("P", "The share of the examples that train the attack and the baseline.", panel=EXPERT)
@@ -125,7 +125,7 @@ def _read(members: str, others: str, said: dict[str, list[str]], features: list[
     tables = [open_columns(name) for name in (members, others)]
     taken = {heading for headings in said.values() for heading in headings}
     if features is None:
-        features = [heading for heading in tables[0].headings if heading not in taken]
+        features = [heading for heading in tables[0].headings if heading not in taken and heading != "id"]
     if shared := sorted(taken & set(features)):
         raise InputError(f"--baseline-features must not have what a model says, and {show(shared[0])} is that")
     found: dict[str, Any] = {}

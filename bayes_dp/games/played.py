@@ -21,6 +21,7 @@ from bayes_dp.support.arrays import Bools, Floats
 __all__ = ["SHARES", "Played", "shares_of"]
 
 SHARES = (0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.35, 0.45)
+_LEVEL = 1e-4
 _EDGE = 1e-3  # a propensity lies between this and 1 − this
 
 
@@ -103,14 +104,36 @@ class Played:
         """For other methods, such as `bdp.compare` and zero-run audits: the attack's log-odds less the baseline's as
         scores, and the baseline's probabilities, within 0.001 and 0.999, as propensities.
 
-        With real non-members there are no propensities, as the coins are fair, and the scores are the attack's.
+        With real non-members there are no propensities, as the coins are fair, and the scores are the attack's; unless
+        they are `told_apart`.
         """
         one = self[game]
         attack = special.logit(np.clip(one.attack[0], 1e-9, 1 - 1e-9))
-        if not self.generated:
+        if not self.generated and not one.told_apart():
             return GuessTable(attack, one.member[0])
         blind = np.clip(one.baseline[0], _EDGE, 1 - _EDGE)
         return GuessTable(attack - special.logit(blind), one.member[0], blind, propensity_source="learned")
+
+    def told_apart(self) -> str:
+        """Why the others are not drawn as the members were, in a sentence; nothing where the baseline does not tell.
+
+        Mann and Whitney's test of the baseline's scores at 10⁻⁴ for all games together, in both directions: examples
+        that are on both sides are taken for the other one.
+        """
+        from scipy.stats import mannwhitneyu
+
+        halves = [(score[coins], score[~coins]) for score, coins in zip(self.baseline, self.member, strict=True)]
+        halves = [half for half in halves if min(map(len, half)) > 0 and np.ptp(np.concatenate(half)) > 0]
+        found = [mannwhitneyu(*half, method="asymptotic") for half in halves]
+        if not found or (p := len(found) * min(test.pvalue for test in found)) >= _LEVEL:
+            return ""
+        worst = min(range(len(found)), key=lambda k: found[k].pvalue)
+        inside, outside = (len(half) for half in halves[worst])
+        return (
+            "The non-members are not drawn as the members were: a classifier that does not see the model tells them"
+            f" apart (AUC {found[worst].statistic / (inside * outside):.2f}, p = {p:.1g}). It must be told nothing of"
+            " who is who, such as numbers of rows, and no example may be on both sides."
+        )
 
     def digest(self) -> str:
         """SHA-256 of everything in it, in hexadecimal."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -124,8 +125,9 @@ def test_a_bad_baseline_makes_the_estimate_too_large():
     assert any("too large" in sentence for sentence in found.assumptions)
 
 
-def played(attack=0.8, baseline=0.7, control=None, generated=True, games=1, m=2000, seed=0):
+def played(attack=0.8, baseline=None, control=None, generated=True, games=1, m=2000, seed=0):
     """Scores of which those that say "member" are right with these chances."""
+    baseline = (0.7 if generated else 0.5) if baseline is None else baseline
     rng = np.random.default_rng(seed)
     member = rng.random((games, m)) < 0.5
     said = [
@@ -183,6 +185,33 @@ def test_generated_examples_that_anybody_recognises():
 def test_real_non_members_of_another_law_are_seen_by_a_control():
     found = panoramia(played(generated=False, control=0.7))
     assert any("not drawn as the members were" in sentence for sentence in found.warnings)
+
+
+@pytest.mark.parametrize("baseline", [0.6, 0.4])
+def test_real_non_members_of_another_law_are_seen_by_the_baseline(baseline):
+    """Also where it is the other way round, as with examples that are on both sides."""
+    for games in (1, 3):
+        found = panoramia(played(baseline=baseline, generated=False, games=games))
+        assert not found.valid
+        told = re.search(r"tells them apart \(AUC ([.0-9]+), p = ", found.invalid)
+        assert float(told[1]) == pytest.approx(baseline, abs=0.05)
+    assert panoramia(played(baseline=baseline, generated=True, control=0.5)).valid
+    table = bdp.compare(played(baseline=baseline, generated=False), 1e-3, names=["panoramia", "one-run", "zero-run"])
+    assert not any(row.valid for row in table.rows)
+    assert bdp.compare(played(generated=False), 1e-3, names=["panoramia", "one-run"]).rows[1].valid
+
+
+def test_non_members_of_the_same_law_are_rarely_taken_for_others():
+    """At 1e-4, with few pairs and with ties: fewer than 1 of 1000."""
+    for score in (lambda rng: rng.random((1, 20)), lambda rng: rng.integers(0, 3, (1, 60)) / 3):
+        found = []
+        for seed in range(1000):
+            rng = np.random.default_rng(seed)
+            member, blind = rng.random(score(rng).shape) < 0.5, score(rng)
+            found.append(bdp.games.Played(member, blind, blind, generated=False).told_apart())
+        assert sum(map(bool, found)) <= 1
+    assert not bdp.games.Played(member, 0 * blind, blind, generated=False).told_apart()
+    assert not bdp.games.Played(member | True, blind, blind, generated=False).told_apart()
 
 
 def exact_games(log_odds, games, m, rng):
@@ -246,7 +275,7 @@ def test_coins_that_fall_after_training_bound_replacement():
     coins = rng.random(m) < 0.5
     shown = np.where(coins, members, others)
     score = np.where(shown > 0, special.expit(released), 0.0)[None]
-    found = panoramia(bdp.games.Played(coins[None], score, score, generated=False))
+    found = panoramia(bdp.games.Played(coins[None], 0 * score, score, generated=False))
     assert epsilon < 1.2 < found.value <= 2 * epsilon
 
 

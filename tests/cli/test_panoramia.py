@@ -67,6 +67,20 @@ def test_real_non_members_and_a_check(files, capsys):
     assert main([*given, "--fail-above", "9"]) == 0
 
 
+def test_numbers_of_rows_tell_nobody_who_is_a_member(tmp_path, capsys):
+    """A column of the name id is no feature by default; where it is made one, or one by another name is, it is told."""
+    rng, paths = np.random.default_rng(1), []
+    for name, first in (("in.csv", 0), ("out.csv", N)):
+        made = {"id": first + np.arange(N), "age": rng.normal(size=N), "loss": rng.random(N)}
+        pd.DataFrame(made).to_csv(tmp_path / name, index=False)
+        paths += ["--members" if first == 0 else "--non-members", str(tmp_path / name)]
+    given = ["panoramia", "run", *paths, "--target-loss", "loss"]
+    assert main([*given, "--fail-above", "1"]) == 0
+    assert "NOT VALID" not in capsys.readouterr().out
+    assert main([*given, "--baseline-features", "id,age", "--fail-above", "9"]) == 3
+    assert "a classifier that does not see the model tells them apart" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

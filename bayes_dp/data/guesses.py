@@ -229,8 +229,10 @@ class Guesses(Immutable):
         member = self.table.member[rows]
         if member.all() or not member.any():
             kind = "members" if member.any() else "non-members"
+            both = self.table.member.any() and not self.table.member.all()
             raise InputError(
                 f"counts need members and non-members among the guessed examples, but all {len(rows)} are {kind}"
+                + (": more guesses are needed" if both else "")
             )
         return ErrorCounts(
             (called & ~member).sum(),

@@ -101,6 +101,8 @@ def test_what_gives_no_single_number(given, choice, message):
 def test_examples_of_one_kind():
     with pytest.raises(bdp.InputError, match="counts need members and non-members among the guessed examples"):
         bdp.compare(bdp.GuessTable(np.arange(50.0), np.ones(50, bool)), 1e-5, choice=10)
+    with pytest.raises(bdp.InputError, match="but all 2 are non-members: more guesses are needed"):
+        bdp.compare(bdp.GuessTable(np.arange(50.0), np.arange(50) == 25), 1e-5, choice=2)
 
 
 def test_a_posterior_of_scores_is_that_of_their_counts():

@@ -8,13 +8,16 @@
     posterior_predictive    counts of new bases at the places of the old ones (`checks/new_bases.py`)
     observed_data           the counts of errors; constant_data has the numbers of challenges
 
+An average over families is one model whose family is unknown as well: each draw has the density, the likelihood and the
+predicted counts of its own family, which is in `sample_stats`, and `log_prior` is that of all its parameters.
+
 In the hierarchical form of groups the likelihood and the predicted counts are of the same bases, given their rates. A
 sampler's draws are thinned evenly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -26,6 +29,7 @@ from bayes_dp.bayes.checks.model_check import rates_given
 from bayes_dp.bayes.checks.new_bases import new_rates
 from bayes_dp.bayes.checks.pointwise import log_likelihood
 from bayes_dp.bayes.grouped import GroupedPosterior
+from bayes_dp.bayes.levels.average import AveragePosterior
 from bayes_dp.bayes.levels.posterior import FamilyPosterior
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.precision import double
@@ -35,10 +39,46 @@ from bayes_dp.support.arrays import Floats
 __all__ = ["inference_data"]
 
 Values = dict[str, Floats]
+Groups = dict[str, Any]
 
 
 def inference_data(post: Any, size: int, seed: int) -> Any:
-    """The groups of at most `size` draws of a posterior that was made from counts under one model."""
+    """The groups of at most `size` draws of a posterior that was made from counts."""
+    found = _averaged(post, size, seed) if isinstance(post, AveragePosterior) else _groups(post, size, seed)
+    drawn, stats_of_draws = found.pop("posterior"), found.pop("sample_stats")
+    return to_arviz(drawn, stats_of_draws, post.counts, post.provenance, {"seed": seed}, found)
+
+
+def _averaged(post: AveragePosterior, size: int, seed: int) -> Groups:
+    """Those of each draw's family."""
+    which, rng = post._which(size, seed), np.random.default_rng([seed, 5])
+    parts = [_groups(one, size, seed) for one in post._kept]
+
+    def mixed(values: Sequence[Floats]) -> Floats:  # each (1, size, ...)
+        rows = np.zeros_like(values[0])
+        for i, each in enumerate(values):
+            rows[:, which == i] = each[:, which == i]
+        return rows
+
+    both = [name for name in parts[0]["posterior"] if all(name in part["posterior"] for part in parts)]
+    drawn = {name: mixed([part["posterior"][name] for part in parts]) for name in both if name != "strength"}
+    found: Groups = {
+        name: {each: mixed([part[name][each] for part in parts]) for each in parts[0][name]}
+        for name in ("log_likelihood", "posterior_predictive")
+    }
+    sums = [np.asarray(sum(part["log_prior"].values())) for part in parts]
+    before = [_prior(one, drawn, size, rng)[post.parameter] for one in post.posteriors.values()]
+    chosen = rng.integers(len(before), size=size)  # all families were equally probable
+    return found | {
+        "posterior": drawn,
+        "sample_stats": {"lp": mixed([part["sample_stats"]["lp"] for part in parts]), "family": which[None]},
+        "log_prior": {"parameters": mixed(sums)},
+        "prior": {post.parameter: np.choose(chosen, before)[None]},
+    }
+
+
+def _groups(post: Any, size: int, seed: int) -> Groups:
+    """The groups of a posterior under one model, but for the data."""
     drawn, sampled = post._chains_of(size, seed)
     shape = next(iter(drawn.values())).shape[:2]
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
@@ -53,12 +93,12 @@ def inference_data(post: Any, size: int, seed: int) -> Any:
         "log_prior": of_prior,
         "posterior_predictive": _predicted(post, scalars, rates, rng),
     }
-    found: dict[str, Mapping[str, Any]] = {
+    found: Groups = {
         name: {each: values.reshape(*shape, *values.shape[1:]) for each, values in group.items()}
         for name, group in groups.items()
     }
     found["prior"] = {name: values[None] for name, values in _prior(post, scalars, total, rng).items()}
-    return to_arviz(drawn, {**sampled, "lp": density}, post.counts, post.provenance, {"seed": seed}, found)
+    return found | {"posterior": drawn, "sample_stats": {**sampled, "lp": density}}
 
 
 def _pointwise(post: Any, draws: Values, rates: tuple[Floats, Floats], seed: int) -> Floats:

@@ -30,6 +30,8 @@ ASKED: tuple[dict[str, object], ...] = (
     {"strength": 0.3},
     {"family": "gaussian"},
     {"family": "pure", "prior": "HalfNormal(2)", "strength": "tight"},
+    {"family": "average"},
+    {"family": "average", "strength": "tight"},
 )
 
 
@@ -124,3 +126,24 @@ def test_rates_on_the_boundary_of_many_draws():
             sd = math.sqrt(np.average((place - mean) ** 2, weights=weight))
             assert found[1:, base].mean() == pytest.approx(mean, abs=5 * sd / math.sqrt(3000) + 0.02 * mean)
             assert found[1:, base].std() == pytest.approx(sd, rel=0.1)
+
+
+def test_an_average_has_the_numbers_of_each_draw_s_family():
+    post = bdp.estimate(COUNTS, 1e-3, family="average")
+    data = post.to_arviz(size=300, seed=2)
+    which = data["sample_stats"]["family"].values[0]
+    np.testing.assert_array_equal(data["posterior"]["epsilon"].values[0], post.draws(300, 2)["epsilon"])
+    np.testing.assert_array_equal(data["posterior"]["alpha"].values[0], post.rates(300, 2)[0])
+    assert np.bincount(which) / 300 == pytest.approx(list(post.weights.values()), abs=0.12)
+    for i, one in enumerate(post.posteriors.values()):
+        own = one.to_arviz(size=300, seed=2)
+        mine = which == i
+        assert mine.any()
+        for group, name in (("log_likelihood", "counts"), ("posterior", "epsilon"), ("sample_stats", "lp")):
+            np.testing.assert_array_equal(data[group][name].values[0, mine], own[group][name].values[0, mine])
+        total = sum(values.values[0] for values in own["log_prior"].data_vars.values())
+        np.testing.assert_allclose(data["log_prior"]["parameters"].values[0, mine], total[mine])
+    before = data["prior"]["epsilon"].values.ravel()
+    parts = [one.to_arviz(size=4000)["prior"]["epsilon"].values for one in post.posteriors.values()]
+    wanted = np.mean(np.concatenate(parts) < 2.0)
+    assert np.mean(before < 2.0) == pytest.approx(wanted, abs=4 * 0.5 / math.sqrt(300))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, numbers, one_number
-from bayes_dp.results.interop import to_arviz
 from bayes_dp.results.meaning import FPRS, Attained, Meaning
 from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arrays import Floats, Ints
@@ -171,11 +170,6 @@ class AveragePosterior(Posterior):
 
     def _which(self, size: int, seed: int) -> Ints:
         return np.random.default_rng([seed, 3]).choice(len(self._kept), size=size, p=self._share)
-
-    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain, with the counts; each family has a likelihood of its own."""
-        size, seed = check_draws(size, seed)
-        return to_arviz(self._chains_of(size, seed)[0], {}, self.counts, self.provenance, {"seed": seed})
 
     def _saved_question(self) -> dict[str, Any] | None:
         """The question of one family, and the names of all; None where their questions have more differences."""

@@ -19,13 +19,16 @@ together (all texts of an author, all images of a patient), they are not, and a 
 the examples of each group are paired, each in one pair. The number of pairs that agree, both members or both not, has
 the Poisson binomial law of the chances π_i π_j + (1 − π_i)(1 − π_j). Too many pairs that agree speak against it.
 
+The coins of a game in which nobody changed the training are fair, but decide what is shown, and not what is trained on.
+So nothing that takes them for memberships is valid.
+
 Where a pilot chose the number of guesses, the other examples and all of them together are judged, each at half the
 level: the bound rests on the former, and the latter tell more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +37,9 @@ from scipy import special
 
 from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.checks import InputError
+from bayes_dp.data.counts import OBSERVATIONAL
 from bayes_dp.data.guesses import Guesses
+from bayes_dp.results.bound import joined
 from bayes_dp.support.arrays import Bools, Floats
 
 __all__ = ["LEVEL", "Memberships", "under_coins", "under_independence", "under_overlap", "under_propensities"]
@@ -55,7 +60,10 @@ class Memberships:
 
 def under_coins(guesses: Guesses) -> Memberships:
     """Of examples that were members by fair coins."""
-    return _counted(guesses, 0.5, "fair coins")
+    found = _counted(guesses, 0.5, "fair coins")
+    if guesses.knows_examples and guesses.table.design == "observational":
+        return replace(found, invalid=joined(OBSERVATIONAL, found.invalid))
+    return found
 
 
 def under_overlap(guesses: Guesses, overlap: float) -> Memberships:

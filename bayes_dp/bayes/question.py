@@ -13,7 +13,7 @@ from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.priors import describe, exact_words, prior_of
 from bayes_dp.checks import InputError, one_number, show
-from bayes_dp.data.counts import CROSS_FED, ErrorCounts
+from bayes_dp.data.counts import CROSS_FED, OBSERVATIONAL, ErrorCounts
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 
@@ -22,6 +22,7 @@ __all__ = ["Parameter", "Question", "Strength", "ask", "asked_again", "needs_are
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
 
+_ONE_MODEL = "The guesses were made on one model, so their errors are in truth dependent."
 _OTHER: dict[Parameter, Parameter] = {"epsilon": "delta", "delta": "epsilon"}
 
 
@@ -69,7 +70,8 @@ class Question:
         """Why the counts do not meet the assumptions, in sentences; empty where they do."""
         design = {
             "cross_fed": f"{CROSS_FED}: the interval may be too narrow.",
-            "one_run": "The guesses were made on one model, so their errors are in truth dependent.",
+            "one_run": _ONE_MODEL,
+            "observational": f"{_ONE_MODEL} {OBSERVATIONAL}",
         }.get(self.counts.design, "")
         if self.counts.design == "cross_fed" and self.likelihood.correlated:
             design = ""

@@ -40,7 +40,7 @@ from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show
 from bayes_dp.claims.of_findings import by_bound, by_posterior, by_profile, by_sequential
 from bayes_dp.claims.outcome import as_test, decided, least_refuted_noise
 from bayes_dp.claims.result import POWER, ClaimFinding, ClaimTest
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.counts import ONE_MODEL, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.json_text import finite
@@ -84,7 +84,7 @@ def tested(
         raise InputError(f"sides must be 'both' or 'members', not {show(sides)}")
     seed_of(seed)
     if isinstance(evidence, GuessTable | Guesses) or (
-        isinstance(evidence, ErrorCounts) and evidence.design == "one_run"
+        isinstance(evidence, ErrorCounts) and evidence.design in ONE_MODEL
     ):
         if method is not None:
             raise InputError(_METHOD)

@@ -193,6 +193,7 @@ class Design(StrEnum):
     repeated = "repeated"
     cross_fed = "cross_fed"
     one_run = "one_run"
+    observational = "observational"
 
 
 HowCounted = Annotated[
@@ -200,7 +201,8 @@ HowCounted = Annotated[
     one_of(
         Design,
         "How the counts arose: from independent runs (repeated), from runs cross-fed to each other as shadow models, or"
-        " from many examples judged on one model. By default as the file says, or repeated.",
+        " from many examples judged on one model (one_run; observational if nobody changed its training). By default as"
+        " the file says, or repeated.",
     ),
 ]
 Examples = Annotated[int | None, whole("M", "With --design one_run: how many examples there were.")]

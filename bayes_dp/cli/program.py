@@ -184,6 +184,7 @@ def read_evidence(
 ) -> ErrorCounts | GuessTable:
     """Error counts, or the scores of one model, by the headings of the file."""
     from bayes_dp.checks import InputError
+    from bayes_dp.data.counts import ONE_MODEL
     from bayes_dp.data.other_tools import holds_scores
 
     given = {"guesses and --choice": choice, "members": members, "non-members": non_members, "which": which}
@@ -192,7 +193,7 @@ def read_evidence(
             if value is not None:
                 raise InputError(f"--{name} are for scores, which {file} does not hold")
         return read_counts(file, design, examples, group)
-    if design not in (None, "one_run") or examples is not None or group is not None:
+    if design not in (None, *ONE_MODEL) or examples is not None or group is not None:
         raise InputError(f"--design, --examples and --groups are for error counts, and {file} holds scores")
     table = read_table(file, members, non_members, which)
     if table.base is not None and len(set(table.base)) > 1:

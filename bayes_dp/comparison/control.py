@@ -18,7 +18,7 @@ from bayes_dp.audits.judged import Judged, judged
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.zero_run import zero_run
 from bayes_dp.checks import InputError, one_number
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.counts import ONE_MODEL, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.results.bound import LowerBound
@@ -41,7 +41,7 @@ def as_control(
 ) -> Evidence:
     """The control of these counts, or of this evidence, checked; of scores the guesses by the same choice."""
     if isinstance(control, GuessTable | Guesses):
-        if counts.design != "one_run":
+        if counts.design not in ONE_MODEL:
             raise InputError(f'the control has scores of one model, and the counts are of the design "{counts.design}"')
         found = judged(control, delta, choice if isinstance(control, GuessTable) else None)
         if evidence is not None and found.table == evidence.table:
@@ -69,7 +69,7 @@ def check_control(control: Evidence, counts: ErrorCounts) -> None:
             f" to leak, or False to go without, not {type(control).__name__}"
         )
     design = control.design if isinstance(control, ErrorCounts) else "one_run"
-    if (design == "one_run") != (counts.design == "one_run"):
+    if (design in ONE_MODEL) != (counts.design in ONE_MODEL):
         raise InputError(
             f'the control must have been made as the counts were: its design is "{design}", and theirs'
             f' "{counts.design}"'
@@ -114,7 +114,7 @@ def shows_too_little(
 
 def _bound_of(control: ErrorCounts | Guesses) -> Callable[..., LowerBound]:
     if isinstance(control, ErrorCounts):
-        return one_run if control.design == "one_run" else clopper_pearson
+        return one_run if control.design in ONE_MODEL else clopper_pearson
     return one_run if (control.table.needed_propensity() == 0.5).all() else zero_run
 
 

@@ -25,10 +25,16 @@ from bayes_dp.support.text import SHOWN, Lines, Rows, digits, rest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CROSS_FED", "DESIGNS", "ErrorCounts"]
+__all__ = ["CROSS_FED", "DESIGNS", "OBSERVATIONAL", "ONE_MODEL", "ErrorCounts"]
 
-DESIGNS = ("repeated", "cross_fed", "one_run")
+DESIGNS = ("repeated", "cross_fed", "one_run", "observational")
+ONE_MODEL = ("one_run", "observational")  # those of guesses on one model
 CROSS_FED = "The runs were cross-fed, so their errors are in truth correlated"  # every method says what that does to it
+OBSERVATIONAL = (
+    "Nobody changed the training: coins only decided whether the guesser was shown what it had, or a draw in its place."
+    " If the draws have another law, that looks like a leak. So look at what is found of a control, a model that never"
+    " saw these data: audits.labels and audits.observational do."
+)
 
 _COUNTS = {"fp": "false_positives", "n0": "negatives", "fn": "false_negatives", "n1": "positives"}
 _LABELS = {"base": "base", "group": "group"}
@@ -45,7 +51,9 @@ class ErrorCounts(Immutable):
     - "repeated": many runs on one data set and challenge per base, so the tests are independent;
     - "cross_fed": runs that served as each other's shadow models, so the tests are correlated;
     - "one_run": many examples judged on one model; `examples` is their number, guessed or not, and the rows
-      (for example groups of examples) share them, so that all guesses together are at most `examples`.
+      (for example groups of examples) share them, so that all guesses together are at most `examples`;
+    - "observational": likewise, in a game after the training, which nobody changed: the coins only decided whether the
+      guesser was shown what it had or a draw in its place, as in `games.LabelGame`. No bound takes that for fair coins.
 
     >>> counts = bdp.ErrorCounts([1, 2], 20, [4, 0], 20, base=["a", "b"])
     >>> counts
@@ -344,11 +352,12 @@ def _given(**values: Any) -> dict[str, Any]:
 def _known_design(design: object) -> str:
     if isinstance(design, str) and design in DESIGNS:
         return design
-    raise InputError(f'design must be "repeated", "cross_fed" or "one_run", not {show(design)}')
+    named = ", ".join(f'"{name}"' for name in DESIGNS[:-1])
+    raise InputError(f'design must be {named} or "{DESIGNS[-1]}", not {show(design)}')
 
 
 def _checked_examples(examples: object, design: str, negatives: Ints, positives: Ints) -> int | None:
-    if design != "one_run":
+    if design not in ONE_MODEL:
         if examples is not None:
             raise InputError(
                 f'examples must not be given for the design "{design}", only for "one_run": {show(examples)}'
@@ -356,7 +365,7 @@ def _checked_examples(examples: object, design: str, negatives: Ints, positives:
         return None
     guesses = sum(negatives.tolist()) + sum(positives.tolist())
     if examples is None:
-        raise InputError(f'examples, at least the {guesses} guesses, must be given for the design "one_run", not None')
+        raise InputError(f'examples, at least the {guesses} guesses, must be given for the design "{design}", not None')
     number = one_whole_number("examples", examples, 1)
     if number < guesses:
         raise InputError(f"examples must be at least the {guesses} guesses (negatives and positives), not {number}")

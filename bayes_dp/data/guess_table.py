@@ -17,7 +17,7 @@ from bayes_dp.data.files import Source, write_text_atomically
 from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.layout import MEMBER_CELLS, MEMBER_HEADINGS, CellKind, Layout, plain, real_number
 from bayes_dp.data.parsing import csv_table, file_table, frame_table, json_table
-from bayes_dp.data.propensity_source import GIVEN, Name, PropensitySource, named, worst
+from bayes_dp.data.propensity_source import GIVEN, SIMULATED, Name, PropensitySource, named, worst
 from bayes_dp.data.table import Table, chosen_rows, csv_text, labels, real_numbers
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 from bayes_dp.support.once import once
@@ -72,8 +72,9 @@ class GuessTable(Immutable):
     values or as 1 and 0. `propensity` is the probability, above 0 and below 1, that the example is a member given its
     features; one number may stand for all. `base` is a label for each example, such as the group that it belongs to.
 
-    `propensity_source` says where the propensities come from: "given" (the default), "learned" or "rejected". A table
-    of learned propensities, `Propensity.table`, knows more than the name, see `source`.
+    `propensity_source` says where the propensities come from: "given" (the default), "learned" or "rejected"; or
+    "simulated" where the examples are those of a game in which nobody changed the training. A table of learned
+    propensities, `Propensity.table`, knows more than the name, see `source`.
 
     >>> table = bdp.GuessTable([0.1, 0.4, 0.8, 0.9], [False, True, False, True])
     >>> table.counts(threshold=0.5)
@@ -185,7 +186,7 @@ class GuessTable(Immutable):
             tally(~called & self.member),
             positives,
             base=names,
-            design="one_run",
+            design=self.design,
             examples=len(self),
         )
 
@@ -276,6 +277,11 @@ class GuessTable(Immutable):
         """Where the propensities come from. Learned ones are tested when this is asked for the first time."""
         return self.propensity_source() if callable(self.propensity_source) else self.propensity_source
 
+    @property
+    def design(self) -> str:
+        """That of error counts of guesses of these examples: "one_run", or "observational"."""
+        return "observational" if self.propensity_source == SIMULATED else "one_run"
+
     def needed_propensity(self) -> Floats:
         """The propensities, for what cannot do without."""
         if self.propensity is None:
@@ -323,7 +329,8 @@ class GuessTable(Immutable):
             sizes["base"] = len(set(self.base))
         parts = [f"{size} {name}{'' if size == 1 else 's'}" for name, size in sizes.items()]
         if self.propensity is not None:
-            parts.append(f"with {'learned ' * self._learned()}propensities")
+            kind = "" if not self._learned() else "simulated " if self.design == "observational" else "learned "
+            parts.append(f"with {kind}propensities")
         return f"GuessTable: {', '.join(parts)}"
 
     def _rows(self, rows: Indices) -> GuessTable:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.checks import InputError, is_one_of, show, whole_number
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.counts import OBSERVATIONAL, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.immutable import Immutable
 from bayes_dp.data.table import whole_numbers
@@ -131,6 +131,10 @@ class Guesses(Immutable):
         """
         if not isinstance(counts, ErrorCounts):
             raise InputError(f"counts must be ErrorCounts, not {type(counts).__name__}")
+        if counts.design == "observational":
+            raise InputError(
+                f'counts of the design "observational" are no guesses of members: {OBSERVATIONAL}'.rstrip(".")
+            )
         if counts.design != "one_run" or counts.examples is None:
             raise InputError(
                 f'counts of the design "{counts.design}" are no guesses on one model; that is the design "one_run"'
@@ -239,7 +243,7 @@ class Guesses(Immutable):
             (~member).sum(),
             (~called & member).sum(),
             member.sum(),
-            design="one_run",
+            design=self.table.design,
             examples=self.examples,
         )
 

@@ -1,6 +1,9 @@
 """Where the propensities of a table come from, which decides what a bound from them may claim.
 
 given      by somebody who knows how members came to be members
+simulated  fair coins that decide what is shown, in a game in which nobody changed the training: "members" are examples
+           that are shown with what it had, the others with a draw in its place, which is right only if the draw has
+           the law of what it had
 learned    from features and memberships, so that they are never exact
 rejected   learned, and then contradicted by the memberships (see `propensity.falsify`)
 """
@@ -12,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from bayes_dp.checks import InputError, show
+from bayes_dp.data.counts import OBSERVATIONAL
 
-__all__ = ["GIVEN", "Name", "PropensitySource", "named", "worst"]
+__all__ = ["GIVEN", "SIMULATED", "Name", "PropensitySource", "named", "worst"]
 
-Name = Literal["given", "learned", "rejected"]
+Name = Literal["given", "simulated", "learned", "rejected"]
 NAMES: tuple[Name, ...] = get_args(Name)  # the later, the less a bound can rest on
 
 
@@ -23,8 +27,8 @@ NAMES: tuple[Name, ...] = get_args(Name)  # the later, the less a bound can rest
 class PropensitySource:
     """Where propensities come from, and the sentences about them that a result carries.
 
-    `test` is what is known of the falsification test, fit for JSON, and `objection` says why propensities were
-    rejected; it is empty where they were not.
+    `test` is what is known of the falsification test, fit for JSON, and `objection` says why nothing valid can rest on
+    them, as where they were rejected; it is empty where it can.
     """
 
     name: Name
@@ -35,9 +39,11 @@ class PropensitySource:
 
 
 GIVEN = PropensitySource("given")
+SIMULATED = PropensitySource("simulated", objection=OBSERVATIONAL)
 _UNTOLD = "Propensities were learned, the table does not say how."
 _OF_THE_NAME = {
     "given": GIVEN,
+    "simulated": SIMULATED,
     "learned": PropensitySource("learned", assumptions=(_UNTOLD,)),
     "rejected": PropensitySource(
         "rejected", assumptions=(_UNTOLD,), objection="The table says that its propensities were REJECTED."

@@ -98,7 +98,7 @@ class AttributeGame:
         score = self._of_each("score(public, values)", self.score(self.public, shown))
         if self.relative:
             score = score - self._of_each("imputer.log_prob(public, values)", self.imputer.log_prob(self.public, shown))
-        return GuessTable(score, member)
+        return GuessTable(score, member, 0.5, propensity_source="simulated")
 
     def _of_each(self, name: str, given: Any) -> Floats:
         found = numbers(name, given, low_open=True, high_open=True)

@@ -62,4 +62,5 @@ class LabelGame:
         rng = np.random.default_rng(np.random.SeedSequence(seed_of(seed), spawn_key=(6,)))
         member = rng.random(len(self.labels)) < 0.5
         shown = np.where(member, self.labels, drawn(self.proxy, rng))
-        return GuessTable(np.take_along_axis(self.score, shown[:, None], 1)[:, 0], member)
+        score = np.take_along_axis(self.score, shown[:, None], 1)[:, 0]
+        return GuessTable(score, member, 0.5, propensity_source="simulated")

@@ -9,6 +9,7 @@ from typing import Literal
 from bayes_dp.bayes.levels.beside import BesideGaussian
 from bayes_dp.claims.result import ClaimTest
 from bayes_dp.comparison.verdict import Verdict
+from bayes_dp.data.counts import ONE_MODEL
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
@@ -28,6 +29,9 @@ _DESIGNS = {
     "cross_fed": "They are stated to be of cross-fed runs: the models of a base also taught the attacks on each other,"
     " so that their errors are correlated.",
     "one_run": "They are stated to be of one run: all examples were judged on one and the same model.",
+    "observational": "They are stated to be of a game after the training, which nobody changed. All examples were"
+    " judged on one and the same model. Those that are called members were shown with what the training had, the others"
+    " with a draw in its place.",
 }
 
 
@@ -203,7 +207,7 @@ def _data(found: Findings, figures: Mapping[str, Figure], source: str | None) ->
     what = "The error counts" if found.judged is None else "The guesses by the scores"
     origin = {None: what, "-": f"{what} from standard input"}.get(source, f"{what} in {shown(source or '')}")
     false = f"({_percent(wrong / absent)}, false positives)", f"({_percent(missed / present)}, false negatives)"
-    if counts.design == "one_run":
+    if counts.design in ONE_MODEL:
         said = (
             f"Of {absent} guesses on non-members, {wrong} said member {false[0]}. Of {present} guesses on members,"
             f" {missed} said non-member {false[1]}. There were {counts.examples} examples, guessed or not."

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from bayes_dp.comparison.table import ComparisonRow
+from bayes_dp.data.counts import ONE_MODEL
 from bayes_dp.plots.style import label
 from bayes_dp.reporting.document import Code, Figure, Items, Paragraph, Piece, ReportTable, Section, shown
 from bayes_dp.reporting.findings import Findings
@@ -253,7 +254,12 @@ def _breakers(found: Findings) -> Iterator[str]:
             " other's shadow models, or shared a seed. The interval is then too short, and the lower bounds do not"
             " hold."
         )
-    if design == "one_run":
+    if design == "observational":
+        yield (
+            "The draws in the place of what the training had are of another law. That looks like a leak, and the"
+            " interval is too high."
+        )
+    if design in ONE_MODEL:
         yield "The examples influence each other through the one model they share. The interval is then too short."
     if found.posterior.question.likelihood.shared:
         yield "The correlation of the errors is much larger than its prior expects, or of another kind."

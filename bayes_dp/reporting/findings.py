@@ -19,7 +19,7 @@ from bayes_dp.comparison.compare import MethodInputs, check_scores, counts_and_g
 from bayes_dp.comparison.control import Control, as_control, check_limit
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.comparison.verdict import Verdict, judge
-from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.data.counts import ONE_MODEL, ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.games.played import Played
@@ -117,7 +117,7 @@ def find(
     check_limit(limit, control)
     positive = as_control(control, counts, judged, delta, choice)
     check_claim(claim)
-    if scores is not None and counts.design != "one_run":
+    if scores is not None and counts.design not in ONE_MODEL:
         raise InputError(f'scores are of guesses on one model, and counts are of the design "{counts.design}"')
     check_scores(scores)
     prob = interval_probability(prob)

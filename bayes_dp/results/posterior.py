@@ -400,8 +400,10 @@ class Posterior(Result):
         return Lines.of(self._parts(prob))
 
     def brief(self, prob: float = 0.9) -> Lines:
-        """The summary with its assumptions counted and not listed."""
-        return Lines.of(in_brief(self._parts(prob)))
+        """The summary with its assumptions counted and not listed, but for what the counts are known to break."""
+        return Lines.of(
+            [*in_brief(self._parts(prob)), Sentences("Caution", (self.caution,) if self.caution else (), "each")]
+        )
 
     def to_dict(self, prob: float = 0.9) -> dict[str, Any]:
         """Everything a report needs, in full precision, fit for JSON."""

@@ -14,6 +14,7 @@ from scipy import special
 import bayes_dp as bdp
 from bayes_dp.audits.base import NEEDS, Audit, Inputs
 from bayes_dp.audits.registry import INDEX, audit
+from bayes_dp.data.counts import DESIGNS, ONE_MODEL
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 
 
@@ -114,9 +115,10 @@ class AuditContract:
         assert one == same != other
 
     def test_other_designs_are_refused(self) -> None:
-        for design in ("repeated", "cross_fed", "one_run"):
+        for design in DESIGNS:
             if design not in self.audit.designs:
-                other = guesses(0.1) if design == "one_run" else bdp.ErrorCounts(10, 50, 10, 50, design=design)
+                examples = {"examples": 400} if design in ONE_MODEL else {}
+                other = bdp.ErrorCounts(10, 50, 10, 50, design=design, **examples)
                 with pytest.raises(bdp.InputError, match=f'{self.name} is not for the design "{design}"'):
                     self.audit.on(other, self.inputs())
 

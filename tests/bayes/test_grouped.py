@@ -239,16 +239,17 @@ FEW = {"chains": 1, "draws": 50, "warmup": 50, "progress": False}
 
 
 def rows_of(design="repeated", **labels):
-    examples = {"examples": 2000} if design == "one_run" else {}
+    examples = {"examples": 2000} if design in ("one_run", "observational") else {}
     return bdp.ErrorCounts([10] * 4, 100, [20] * 4, 100, design=design, **labels, **examples)
 
 
-@pytest.mark.parametrize("design", ["cross_fed", "one_run"])
+@pytest.mark.parametrize("design", ["cross_fed", "one_run", "observational"])
 @pytest.mark.filterwarnings("ignore::bayes_dp.bayes.convergence.ConvergenceWarning")
 def test_sums_keep_the_caution_and_the_digest_of_the_counts(design):
     counts = rows_of(design, group=["a", "a", "b", ""])
     post = bdp.estimate(counts, 1e-3, groups="aggregate", **FEW)
-    said = {"cross_fed": "were cross-fed", "one_run": "were made on one model"}[design]
+    words = {"cross_fed": "were cross-fed", "one_run": "were made on one model", "observational": "a control"}
+    said = words[design]
     assert said in post.caution
     assert post.provenance.digest == counts.digest() == post.epsilon_at(1e-4).provenance.digest
     assert post.epsilon_at(1e-4).caution == post.caution

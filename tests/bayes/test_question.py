@@ -24,15 +24,16 @@ def test_another_known_value_keeps_the_priors():
     assert question.given("delta", 1.5, "Beta(1, 9)").given("delta", 2.0).priors["delta"].concentration0 == 9
 
 
-@pytest.mark.parametrize("design", ["repeated", "cross_fed", "one_run"])
+@pytest.mark.parametrize("design", ["repeated", "cross_fed", "one_run", "observational"])
 def test_assumptions(design):
-    examples = 100 if design == "one_run" else None
+    examples = 100 if design in ("one_run", "observational") else None
     counts = bdp.ErrorCounts([3, 5], 20, [4, 2], 25, design=design, examples=examples)
     sentences = " ".join(ask(counts, "epsilon", 0.01, strength=0.5).assumptions())
     assert "δ = 0.01 is known." in sentences
     assert "s = 0.5" in sentences
     assert ("correlated" in sentences) == (design == "cross_fed")
-    assert ("one model" in sentences) == (design == "one_run")
+    assert ("one model" in sentences) == (design in ("one_run", "observational"))
+    assert ("Nobody changed the training" in sentences) == (design == "observational")
     assert "ε = 2 is known." in ask(counts, "delta", 2.0).assumptions()
     assert "strongest possible" in " ".join(ask(counts, "epsilon", 0.0, strength="tight").assumptions())
 

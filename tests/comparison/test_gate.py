@@ -358,9 +358,9 @@ def test_a_valid_bound_above_the_limit():
     assert "bound" not in codes(found)
 
 
-@pytest.mark.parametrize("design", ["cross_fed", "one_run"])
+@pytest.mark.parametrize("design", ["cross_fed", "one_run", "observational"])
 def test_an_interval_whose_own_words_are_that_it_does_not_hold(design):
-    others = {"examples": 1000} if design == "one_run" else {}
+    others = {"examples": 1000} if design in ("one_run", "observational") else {}
     counts = bdp.ErrorCounts([49, 52], 100, [51, 46], 100, design=design, **others)
     found = bdp.gate(counts, DELTA, 40.0, control=False)
     assert "design" in codes(found)

@@ -189,7 +189,11 @@ call(
     positives=TOTAL,
     base=LABELS,
     group=LABELS,
-    design=besides(one_of("repeated", "cross_fed", "one_run"), bad=("one_run",), names=("examples",)),
+    design=besides(
+        one_of("repeated", "cross_fed", "one_run", "observational"),
+        bad=("one_run", "observational"),
+        names=("examples",),
+    ),
     examples=Values((None,), (60, 3.5, "many", True, -1, math.nan, THING), ("one_run",)),
 )
 call(
@@ -251,7 +255,7 @@ call(
     bdp.GuessTable,
     {"score": np.arange(60), "member": MEMBER},
     score=besides(SCORE, names=("member",)),
-    propensity_source=one_of("given", "learned", "rejected"),
+    propensity_source=one_of("given", "simulated", "learned", "rejected"),
     member=TRUTHS,
     propensity=Values(
         (None, 0.5, np.full(60, 0.5), [5e-324] * 60, np.nextafter(1, 0), pd.Series([0.5] * 60)),

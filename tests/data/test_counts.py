@@ -282,7 +282,7 @@ def test_design_and_examples():
         assert message == f'examples must not be given for the design "{design}", only for "one_run": 20'
     for design in ("Repeated", "", None, 3, ["repeated"], np.array(["repeated"])):
         message = refusal(ErrorCounts, 1, 10, 1, 10, design=design)
-        assert message.startswith('design must be "repeated", "cross_fed" or "one_run", not ')
+        assert message.startswith('design must be "repeated", "cross_fed", "one_run" or "observational", not ')
     counts = ErrorCounts([1, 2], 10, [1, 2], 15, design="one_run", examples=50.0)
     assert counts.examples == 50
     assert type(counts.examples) is int
@@ -459,8 +459,8 @@ def error_counts(draw: st.DrawFn) -> ErrorCounts:
     n = draw(st.integers(1, 5))
     total = st.lists(st.integers(1, 2**53) | st.integers(1, 20), min_size=n, max_size=n)
     n0, n1 = draw(total), draw(total)
-    design = draw(st.sampled_from(["repeated", "cross_fed", "one_run"]))
-    if design == "one_run":
+    design = draw(st.sampled_from(["repeated", "cross_fed", "one_run", "observational"]))
+    if design in ("one_run", "observational"):
         n0, n1 = [min(k, 1000) for k in n0], [min(k, 1000) for k in n1]
     return ErrorCounts(
         [draw(st.integers(0, k)) for k in n0],
@@ -470,7 +470,7 @@ def error_counts(draw: st.DrawFn) -> ErrorCounts:
         base=draw(st.none() | st.lists(labels, min_size=n, max_size=n)),
         group=draw(st.none() | st.lists(labels, min_size=n, max_size=n)),
         design=design,
-        examples=draw(st.integers(sum(n0) + sum(n1), 2**53)) if design == "one_run" else None,
+        examples=draw(st.integers(sum(n0) + sum(n1), 2**53)) if design in ("one_run", "observational") else None,
     )
 
 
@@ -1172,7 +1172,7 @@ STATED = "fp,n0,fn,n1,Design,EXAMPLES\n1,9,2,9,one_run,60\n3,9,4,9,one_run,60\n"
         (
             STATED.replace("one_run", "twice"),
             {},
-            'c.csv: design must be "repeated", "cross_fed" or "one_run", not .twice.',
+            'c.csv: design must be "repeated", "cross_fed", "one_run" or "observational", not .twice.',
         ),
         (STATED.replace("60", "many"), {}, "c.csv: examples must be a whole number"),
         (STATED.replace("60", "30"), {}, "c.csv: examples must be at least the 36 guesses"),

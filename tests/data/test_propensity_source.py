@@ -29,7 +29,7 @@ def named_table(name, n=4):
     return bdp.GuessTable(np.arange(float(n)), np.arange(n) % 2, np.full(n, 0.4), list("aabb"), name)
 
 
-@pytest.mark.parametrize("name", ["given", "learned", "rejected"])
+@pytest.mark.parametrize("name", ["given", "simulated", "learned", "rejected"])
 def test_it_survives_what_is_done_to_the_table(name, tmp_path):
     table = named_table(name)
     table.to_csv(tmp_path / "t.csv")
@@ -78,10 +78,10 @@ def test_a_table_of_several_kinds_is_as_good_as_the_worst(tmp_path):
         assert bdp.GuessTable.read(tmp_path / "t.csv").source.name == found
     (tmp_path / "t.csv").write_text(rows.format("guessed"))
     with pytest.raises(
-        bdp.InputError, match=r"t.csv, line 3: Propensity Source must be given, learned or rejected, not"
+        bdp.InputError, match=r"t.csv, line 3: Propensity Source must be given, simulated, learned or rejected, not"
     ):
         bdp.GuessTable.read(tmp_path / "t.csv")
-    with pytest.raises(bdp.InputError, match="propensity_source must be given, learned or rejected, not 3"):
+    with pytest.raises(bdp.InputError, match="propensity_source must be given, simulated, learned or rejected, not 3"):
         bdp.GuessTable([1.0, 2.0], [1, 0], 0.5, propensity_source=3)
 
 

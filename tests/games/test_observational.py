@@ -211,3 +211,77 @@ class TestAudit:
         given = {"game": bdp.games.LabelGame([0, 1], [[0.5, 0.5]] * 2, [[1, -1]] * 2), "delta": 0}
         with pytest.raises(InputError, match=message):
             bdp.audits.observational(**given | change)
+
+
+class TestWhatRestsOnTheDraws:
+    """Whatever is made of the table of a game, it is told that an error of the proxy looks like a leak."""
+
+    SAID = "Nobody changed the training"
+
+    @pytest.fixture(params=["labels", "attributes"])
+    def table(self, request):
+        public, values, rng = example(400, d=1)
+        if request.param == "attributes":
+            return bdp.games.AttributeGame(public, values, Normal(), lambda p, v: v[:, 0] * values[:, 0]).play(1)
+        q = np.full((400, 2), 0.5)
+        labels = rng.integers(0, 2, 400)
+        return bdp.games.LabelGame(labels, q, np.eye(2)[labels] - 0.5 + 0.1 * rng.normal(size=(400, 2))).play(1)
+
+    def test_the_table_says_so_also_in_a_file(self, table, tmp_path):
+        assert table.design == "observational"
+        assert table.source.name == "simulated"
+        assert self.SAID in table.source.objection
+        assert "with simulated propensities" in repr(table)
+        table.to_csv(tmp_path / "table.csv")
+        assert bdp.GuessTable.from_csv(tmp_path / "table.csv") == table
+        assert {part.design for part in (*table.split(), table[:100], table.rescored(table.score + 1))} == {
+            "observational"
+        }
+        assert table != bdp.GuessTable(table.score, table.member, 0.5)
+
+    @pytest.mark.parametrize("family", ["approx", "gaussian", "average"])
+    def test_every_posterior_is_told(self, table, family, tmp_path):
+        guessed = bdp.attacks.guess(table, 100)
+        for given in (table, guessed, guessed.counts(), table.counts(threshold=0.0)):
+            post = bdp.estimate(given, 1e-3, family=family)
+            assert self.SAID in post.caution
+            for text in (str(post.summary()), str(post.brief()), " ".join(post.to_dict()["assumptions"])):
+                assert text.count(self.SAID) == 1
+            assert self.SAID in post.epsilon_at(1e-4).caution
+        if family != "average":
+            post.to_json(tmp_path / "post.json")
+            assert self.SAID in bdp.Posterior.from_json(tmp_path / "post.json").caution
+
+    def test_a_report_is_told(self, table):
+        assert self.SAID in bdp.report(table.counts(threshold=0.0), 1e-3).markdown
+
+    def test_nothing_that_takes_the_coins_for_memberships_is_valid(self, table):
+        guessed = bdp.attacks.guess(table, 100)
+        for given in (table, guessed):
+            for bound in (bdp.audits.one_run(given, 1e-3), bdp.audits.f_dp(given, delta=1e-3)):
+                assert self.SAID in bound.invalid
+            assert bdp.Claim(0.001).test(given).outcome != "refuted"
+            assert not any(row.valid for row in bdp.compare(given, 1e-3).rows)
+        assert self.SAID in bdp.audits.zero_run(table, 1e-3, choice=100).invalid
+        assert self.SAID in bdp.estimate_shifted(guessed, 1e-3).caution
+        with pytest.raises(InputError, match=self.SAID):
+            bdp.audits.sequential(1e-3, method="one_run").update_guesses(guessed)
+        for use in (lambda c: bdp.audits.one_run(c, 1e-3), bdp.Claim(0.1).test):
+            with pytest.raises(InputError, match=self.SAID):
+                use(guessed.counts())
+
+    def test_a_game_whose_coins_fell_before_the_training_is_no_such(self):
+        coins = bdp.games.MembershipCoins(200, seed=0)
+        table = coins.table(coins.member + np.random.default_rng(0).normal(size=200))
+        assert table.design == "one_run"
+        assert self.SAID not in bdp.estimate(table, 1e-3).caution
+        assert not bdp.audits.one_run(table, 1e-3).invalid
+
+    def test_an_error_of_the_proxy_alone_is_what_the_caution_tells_of(self):
+        """A score that no model gave: the posterior excludes 0 all the same."""
+        rng = np.random.default_rng(0)
+        labels = (rng.random(2000) < 0.8).astype(int)
+        table = bdp.games.LabelGame(labels, np.full((2000, 2), 0.5), np.tile([-1.0, 1.0], (2000, 1))).play(0)
+        post = bdp.estimate(table.counts(threshold=0.0), 1e-5)
+        assert post.interval(0.9)[0] > 0.5
+        assert self.SAID in str(post)

@@ -27,6 +27,7 @@ _HOMES = {
     "panoramia": "panoramia",
     "profile": "profile",
     "proxy_error": "proxy_error",
+    "sensitivity": "sensitivity",
     "sequential": "sequential",
     "zero_run": "zero_run",
 }
@@ -47,6 +48,7 @@ __all__ = [
     "panoramia",
     "profile",
     "proxy_error",
+    "sensitivity",
     "sequential",
     "zero_run",
 ]
@@ -67,6 +69,7 @@ if TYPE_CHECKING:  # the functions, for type checkers
     from bayes_dp.audits.panoramia import panoramia as panoramia
     from bayes_dp.audits.profile import profile as profile
     from bayes_dp.audits.proxy_error import proxy_error as proxy_error
+    from bayes_dp.audits.sensitivity import sensitivity as sensitivity
     from bayes_dp.audits.sequential import sequential as sequential
     from bayes_dp.audits.zero_run import zero_run as zero_run
 

@@ -177,7 +177,8 @@ def _blind(y: Ints, q: Floats, control: Any, scored: Mapping[str, Floats], likel
 def _assumptions(tau: float, exact: bool, games: int, scores: int, family: str) -> Iterator[str]:
     within = f"a law within total variation {tau:g} of the proxy's" if tau else "the law of the proxy"
     yield f"Given its features, each label of the training was drawn by {within}, independently of the others."
-    yield "The proxy and the control were made without these labels." if not exact else "The proxy is the very law."
+    law = "The proxy is the very law." if tau == 0 else "That the proxy is no farther from the law is known."
+    yield "The proxy and the control were made without these labels." if not exact else law
     yield (
         "ε is of the privacy of labels alone, as SIM-DP: by how much the model's law changes if a label is removed, and"
         " a draw of the proxy put in its place. Features are taken to be known."

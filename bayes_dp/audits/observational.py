@@ -256,7 +256,8 @@ def said_of(blind: Mapping[str, Any] | None) -> Iterator[str]:
 def _assumptions(tau: float, exact: bool, games: int, family: str) -> Iterator[str]:
     within = f"a law within total variation {tau:g} of the simulator's" if tau else "the law of the simulator"
     yield f"What the game hides was drawn by {within}, for each example independently of the others."
-    yield "The simulator and the control were made without these data." if not exact else "The simulator is the law."
+    law = "The simulator is the law." if tau == 0 else "That the simulator is no farther from the law is known."
+    yield "The simulator and the control were made without these data." if not exact else law
     yield from of_games(games, family)
     yield (
         "ε is that of SIM-DP: by how much the model's law changes if what is hidden of one example is removed, and a"

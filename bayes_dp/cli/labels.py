@@ -1,9 +1,14 @@
-"""The verbs audit labels and audit attribute: what a model remembers of labels, or of another column of its data."""
+"""The verbs audit labels, audit attribute and audit proxy-error: what a model remembers of labels, or of another column
+of its data, and what the labels say of the error of their proxy."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from bayes_dp.cli.audit import Tau, audit, report
 from bayes_dp.cli.claims import claim_given, tell, worst
@@ -12,6 +17,7 @@ from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
     Brief,
+    Categories,
     ClaimDpSgd,
     ClaimEpsilon,
     Confidence,
@@ -31,6 +37,7 @@ from bayes_dp.cli.options import (
 
 if TYPE_CHECKING:
     from bayes_dp.claims.claim import Claim
+    from bayes_dp.propensity.features import Columns
     from bayes_dp.results.bound import LowerBound
 
 __all__: list[str] = []
@@ -74,6 +81,21 @@ Example:
 {_REST}"""
 
 
+_PROXY_ERROR = """\b
+FILE has one row for each example of the training, as for bayes-dp audit labels:
+  label,q_0,q_1,age,city
+  1,0.31,0.69,41,Bern
+
+\b
+Example:
+  bayes-dp audit proxy-error table.csv --label label --proxy q_0,q_1 --features age,city --categories city
+The number is a lower bound on tau: nothing bounds it from above.
+
+\b
+Exit codes:
+  0 done, 2 bad input (one line on standard error says what is wrong)"""
+
+
 class FamilyOfLabels(StrEnum):
     approx = "approx"
     gaussian = "gaussian"
@@ -95,6 +117,14 @@ ExactProxy = Annotated[
     bool, flag("--exact-proxy", "The proxy is the very law of the labels, as in a simulation.", panel=EXPERT)
 ]
 Games = Annotated[int, whole("N", "How often the game is played.", panel=EXPERT)]
+KnownFeatures = Annotated[
+    str | None,
+    text("A,B,C", "Columns that are features, for a two-sample test; none may come from a model that saw the labels."),
+]
+Taus = Annotated[
+    str | None,
+    text("T,T[,...]", "A curve of the bound by these slacks, which rise, in the place of --tau.", panel=EXPERT),
+]
 Kind = Annotated[FamilyOfLabels, one_of(FamilyOfLabels, "The privacy that is bounded.", panel=EXPERT)]
 
 
@@ -117,6 +147,7 @@ def labels(
     meaning: MeaningToo = False,
     choice: How = None,
     tau: Tau = 0.0,
+    taus: Taus = None,
     family: Kind = FamilyOfLabels.approx,
     exact_proxy: ExactProxy = False,
     games: Games = 21,
@@ -127,10 +158,10 @@ def labels(
     Of each example a guesser sees the label of the training or one that a proxy draws, and says which it is.
     """
     names = {"proxy": proxy, "model": model, "control": control}
-    settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
+    settings = {"delta": delta, "family": family.value, "exact": exact_proxy, "games": games}
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    found = _audited(file, label, classes, names, guesses, choice, confidence, seed, settings)
-    return _told(found, as_json, brief, fail_above, meaning, claim)
+    run = _audit_of(file, label, classes, names, guesses, choice, confidence, seed, settings)
+    return _told(run, taus, tau, as_json, brief, fail_above, meaning, claim)
 
 
 @audit.command("attribute", cls=Verb, epilog=_ATTRIBUTE, short_help="What a model remembers of another column.")
@@ -152,6 +183,7 @@ def attribute(
     meaning: MeaningToo = False,
     choice: How = None,
     tau: Tau = 0.0,
+    taus: Taus = None,
     family: Kind = FamilyOfLabels.approx,
     exact_proxy: ExactProxy = False,
     games: Games = 21,
@@ -162,13 +194,49 @@ def attribute(
     Of each example a guesser sees the value of the training or one that a proxy draws, and says which it is.
     """
     names = {"proxy": proxy, "likelihood": likelihood, "control": control}
-    settings = {"delta": delta, "tau": tau, "family": family.value, "exact": exact_proxy, "games": games}
+    settings = {"delta": delta, "family": family.value, "exact": exact_proxy, "games": games}
     claim = claim_given(claim_epsilon, claim_dp_sgd, delta)
-    found = _audited(file, attribute, classes, names, guesses, choice, confidence, seed, settings)
-    return _told(found, as_json, brief, fail_above, meaning, claim)
+    run = _audit_of(file, attribute, classes, names, guesses, choice, confidence, seed, settings)
+    return _told(run, taus, tau, as_json, brief, fail_above, meaning, claim)
 
 
-def _audited(
+@audit.command(
+    "proxy-error", cls=Verb, epilog=_PROXY_ERROR, short_help="How wrong a proxy of labels is at least, by the labels."
+)
+def proxy_error(
+    file: Table,
+    label: LabelColumn,
+    proxy: OfProxy,
+    classes: Classes = None,
+    features: KnownFeatures = None,
+    categories: Categories = None,
+    confidence: Confidence = 0.95,
+    as_json: AsJson = False,
+    seed: Seed = 0,
+) -> int:
+    """Bound the error tau of a proxy of labels from below, in total variation, by labels that it never saw.
+
+    With features a classifier looks for more, in a two-sample test.
+    """
+    from bayes_dp.audits.proxy_error import proxy_error as error
+    from bayes_dp.checks import InputError
+
+    table, truth, given = _read(file, label, classes, {"proxy": proxy}, proper=True)
+    if features is None and categories is not None:
+        raise InputError("--categories are among the --features, which are not given")
+    x = None
+    if features is not None:
+        _, x = table.features(features.split(","), categories.split(",") if categories else ()).matrix()
+    found = error(truth, given["proxy"], confidence, features=x, seed=seed)
+    if as_json:
+        typer.echo(json.dumps({"tau_at_least": found, "confidence": confidence, "examples": len(truth)}, indent=2))
+    else:
+        typer.echo(f"tau >= {found:.4g} with confidence {100 * confidence:g}%")
+        typer.echo("The proxy must have been made without these labels. Nothing here bounds tau from above.")
+    return 0
+
+
+def _audit_of(
     file: str,
     column: str,
     classes: str | None,
@@ -178,10 +246,29 @@ def _audited(
     confidence: float,
     seed: int,
     settings: dict[str, Any],
-) -> LowerBound:
+) -> Callable[[float, float], LowerBound]:
+    """The audit, by tau; and by the largest tau that is asked about, which decides how many guesses are tried."""
+    from bayes_dp.audits.labels import labels as bound
+    from bayes_dp.audits.observational import by_default
+
+    _, truth, given = _read(file, column, classes, names, proper="likelihood" not in names)
+
+    def run(tau: float, largest: float) -> LowerBound:
+        plain = guesses is None and choice is None
+        made = by_default(len(truth), largest) if plain else chosen(guesses, choice, seed)
+        how = settings | {"choice": made, "confidence": confidence, "seed": seed, "tau": tau}
+        return bound(truth, **({"model": None} | given), **how)
+
+    return run
+
+
+def _read(
+    file: str, column: str, classes: str | None, names: dict[str, str | None], proper: bool
+) -> tuple[Columns, Any, dict[str, Any]]:
+    """The file, the places of its labels among the classes, (n,), and the numbers of its columns, (n, k) by name; those
+    that are `proper` probabilities sum to 1."""
     import numpy as np
 
-    from bayes_dp.audits.labels import labels as bound
     from bayes_dp.checks import InputError, show, text_of
     from bayes_dp.data.layout import real_number
     from bayes_dp.propensity.features import open_columns
@@ -203,7 +290,7 @@ def _audited(
             raise InputError(f"--{name} must name the columns of two or more classes, not of {len(columns)}")
         given[name] = np.column_stack(columns).astype(np.float64)
         total = given[name].sum(axis=1)
-        if "likelihood" not in names and (off := np.abs(total - 1) > 1e-6).any():
+        if (proper or name == "proxy") and (off := np.abs(total - 1) > 1e-6).any():
             row = int(np.argmax(off))
             raise InputError(f"{table.place(row)}: the probabilities of --{name} must sum to 1, not to {total[row]:g}")
     known = classes.split(",") if classes else [str(i) for i in range(given["proxy"].shape[1])]
@@ -216,13 +303,33 @@ def _audited(
     wrong = next((i for i, cell in enumerate(named) if cell not in place), None)
     if wrong is not None:
         raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(named[wrong])}")
-    made = None if guesses is None and choice is None else chosen(guesses, choice, seed)
-    truth = np.array([place[cell] for cell in named])
-    return bound(truth, **({"model": None} | given), **settings, choice=made, confidence=confidence, seed=seed)
+    return table, np.array([place[cell] for cell in named]), given
 
 
 def _told(
-    found: LowerBound, as_json: bool, brief: bool, fail_above: float | None, meaning: bool, claim: Claim | None
+    run: Callable[[float, float], LowerBound],
+    taus: str | None,
+    tau: float,
+    as_json: bool,
+    brief: bool,
+    fail_above: float | None,
+    meaning: bool,
+    claim: Claim | None,
 ) -> int:
+    from bayes_dp.checks import InputError, show
+
+    if taus is not None:
+        from bayes_dp.audits.sensitivity import sensitivity
+
+        if tau or fail_above is not None or meaning or claim is not None:
+            raise InputError("--taus gives a curve: a check, a claim and what a bound means are for one --tau")
+        try:
+            given = [float(part) for part in taus.split(",")]
+        except ValueError:
+            raise InputError(f"--taus must be numbers separated by commas, not {show(taus)}") from None
+        curve = sensitivity(lambda slack: run(slack, max(given)), given)
+        typer.echo(json.dumps(curve.to_dict(), indent=2) if as_json else curve.brief() if brief else curve.summary())
+        return 0
+    found = run(tau, tau)
     code = report({"all": found}, as_json, fail_above, meaning=meaning, brief=brief)
     return code if claim is None else worst(code, tell({"all": claim.test(found)}, as_json))

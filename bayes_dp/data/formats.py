@@ -4,7 +4,7 @@ A file says what it is: {"format": "bayes-dp/bound/1", …}. So does a result in
 comparison. The name is that of the kind of file, the number that of its version.
 
     posterior, shifted, families, bound, meaning, comparison, verdict, claim, plan, claim-plan, study, check,
-    likelihoods, propensity, falsification, records, profile, leakage, steps, report                             results
+    likelihoods, propensity, falsification, records, profile, sensitivity, leakage, steps, report                results
     counts                                                                                 error counts
     sequential                                                                             an audit under way
     checkpoint                                                                             finished draws of a bootstrap

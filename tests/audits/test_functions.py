@@ -27,10 +27,11 @@ CALLED = (
     "panoramia",
     "profile",
     "proxy_error",
+    "sensitivity",
     "sequential",
     "zero_run",
 )
-WITHOUT_DELTA = "profile", "proxy_error"
+WITHOUT_DELTA = "profile", "proxy_error", "sensitivity"
 DATA = {"attack", "baseline", "counts", "game", "guesses", "labels", "learned", "model", "proxy", "score"}
 
 

@@ -100,3 +100,71 @@ def test_a_claim_and_what_it_means(verb, table, capsys):
         assert "The most that any attack can do" in out
     without = [each for each in options if each not in ("--control", "c_0,c_1")]
     assert main([*without, "--claim-epsilon", "0.05"]) == 3
+
+
+def test_a_curve(table, capsys):
+    options = ["audit", "labels", table, "--label", "label", *COLUMNS, "--model", "p_0,p_1", "--control", "c_0,c_1"]
+    assert main([*options, "--taus", "0,0.01,0.1", "--json"]) == 0
+    found = bdp.audits.sensitivity.Sensitivity.from_dict(json.loads(capsys.readouterr().out))
+    made = bdp.audits.labels(LABELS, two(Q), two(MODEL), 0, control=two(CONTROL), tau=0.1)
+    assert found.tau.tolist() == [0.0, 0.01, 0.1]
+    assert found.bounds[2].value == made.value
+    assert (np.diff(found.epsilon) <= 0).all()
+    assert main([*options, "--taus", "0,0.01", "--guesses", "100"]) == 0
+    assert "epsilon at delta = 0 by the error of the proxy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--taus", "0,x"], "--taus must be numbers separated by commas, not '0,x'"),
+        (["--taus", "0.1,0"], "tau must be rising numbers"),
+        (["--taus", "0,2"], "tau[1] must lie in [0, 1], not 2"),
+        (["--taus", "0,0.1", "--tau", "0.1"], "--taus gives a curve"),
+        (["--taus", "0,0.1", "--fail-above", "1"], "--taus gives a curve"),
+        (["--taus", "0,0.1", "--meaning"], "--taus gives a curve"),
+        (["--taus", "0,0.1", "--claim-epsilon", "1"], "--taus gives a curve"),
+    ],
+)
+def test_what_is_no_curve(table, capsys, more, message):
+    assert main(["audit", "labels", table, "--label", "label", *COLUMNS, "--model", "p_0,p_1", *more]) == 2
+    assert message in capsys.readouterr().err
+
+
+class TestProxyError:
+    def test_it_says_what_the_function_says(self, table, capsys):
+        options = ["audit", "proxy-error", table, "--label", "label", "--proxy", "f_0,f_1"]
+        assert main([*options, "--json"]) == 0
+        expected = bdp.audits.proxy_error(LABELS, two(np.full(N, LABELS.mean())))
+        found = json.loads(capsys.readouterr().out)
+        assert found == {"tau_at_least": expected, "confidence": 0.95, "examples": N}
+        assert main([*options, "--features", "q_0", "--confidence", "0.9", "--seed", "3"]) == 0
+        x = two(Q)[:, :1]
+        tau = bdp.audits.proxy_error(LABELS, two(np.full(N, LABELS.mean())), 0.9, features=x, seed=3)
+        assert tau > 0
+        assert f"tau >= {tau:.4g} with confidence 90%" in capsys.readouterr().out
+
+    def test_classes_and_categories(self, table, capsys):
+        options = ["audit", "proxy-error", table, "--label", "named", "--classes", "no,yes", "--proxy", "q_0,q_1"]
+        assert main([*options, "--features", "label,q_0", "--categories", "label"]) == 0
+        assert float(capsys.readouterr().out.split()[2]) > 0.2  # the label itself is among the features
+        assert main([*options, "--features", "q_0"]) == 0
+        assert float(capsys.readouterr().out.split()[2]) < 0.05
+
+    @pytest.mark.parametrize(
+        ("more", "message"),
+        [
+            (["--label", "label", "--proxy", "q_0,c_1"], "line 2: the probabilities of --proxy must sum to 1"),
+            (["--label", "nothing", "--proxy", "q_0,q_1"], "no column 'nothing'"),
+            (["--label", "named", "--proxy", "q_0,q_1"], "named must be one of 0, 1, not"),
+            (
+                ["--label", "label", "--proxy", "q_0,q_1", "--categories", "named"],
+                "--categories are among the --features",
+            ),
+            (["--label", "label", "--proxy", "q_0,q_1", "--features", "none"], "no column 'none'"),
+            (["--label", "label", "--proxy", "q_0,q_1", "--confidence", "1"], "confidence must"),
+        ],
+    )
+    def test_bad_input(self, table, capsys, more, message):
+        assert main(["audit", "proxy-error", table, *more]) == 2
+        assert message in capsys.readouterr().err

@@ -549,6 +549,15 @@ call(
     estimator=Values((None,), (3, "a", THING), ("features",)),
     seed=SEED,
 )
+CURVE = audits.sensitivity(lambda tau: audits.labels(CLASSES, PROXY, MODEL, 0.0, tau=tau, games=1), [0.0, 0.5])
+call(
+    "bayes_dp.audits.sensitivity",
+    audits.sensitivity,
+    {"audit": lambda tau: audits.labels(CLASSES, PROXY, MODEL, 0.0, tau=tau, games=1), "tau": 0.1},
+    audit=Values((), (None, 3, "a", lambda tau: tau, lambda tau: audits.labels(CLASSES, PROXY, MODEL, 0.0), THING)),
+    tau=Values((0.2, [0.1, 0.2]), ([], [0.2, 0.1], [0.1, 0.1], [[0.1]], -0.1, 1.1, math.nan, "a", None, True, THING)),
+)
+call("bayes_dp.audits.sensitivity.Sensitivity.at", CURVE.at, {"tau": 0.1}, tau=number(0, 0.5, "[]", 0.1))
 LABEL_GAME, OTHER_GAME = (games.LabelGame(CLASSES, PROXY, score) for score in (MODEL, CONTROL))
 call(
     "bayes_dp.audits.observational",

@@ -257,6 +257,16 @@ class TestStudy(SavedContract):
         return replace(self.made(), audit=HOSTILE, complete=False)
 
 
+class TestSensitivity(SavedContract):
+    def made(self):
+        game = bdp.games.LabelGame([0, 1] * 400, [[0.5, 0.5]] * 800, [[1, -1], [-1, 1]] * 400)
+        return audits.sensitivity(lambda tau: audits.observational(game, 0, tau=tau, choice=80, games=3), [0, 0.01])
+
+    def hostile(self):
+        bounds = self.made().bounds
+        return type(self.made())(tuple(replace(b, assumptions=(HOSTILE,), invalid=HOSTILE) for b in bounds))
+
+
 class TestProfile(SavedContract):
     def made(self):
         return audits.profile([-math.inf, 0.0, 0.5], [0.2, 1.0, math.inf])

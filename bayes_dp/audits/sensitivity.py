@@ -149,7 +149,10 @@ def sensitivity(audit: Callable[[float], LowerBound], tau: ArrayLike = TAUS) -> 
     >>> print(curve.summary())
     epsilon at delta = 0 by the error of the proxy, with confidence 95%
      tau  epsilon at least  control  valid
-       0             1.123           yes
+       0             1.193           yes
+    0.01                 0           yes
+     0.2                 0           yes
+    Of the bound nothing is left from 0.01 on.
     ...
     """
     if not callable(audit):

@@ -44,9 +44,9 @@ class Sensitivity(Saved):
     >>> model = np.where(np.eye(2)[labels] == 1, 0.9, 0.1)
     >>> curve = bdp.audits.sensitivity(lambda tau: bdp.audits.labels(labels, proxy, model, 0, tau=tau, exact=True))
     >>> curve.epsilon.round(1)
-    array([2.7, 2.6, 2.6, 2.4, 2.3, 1.9, 1.5])
-    >>> curve.at(0.03).value.round(1)  # by the next τ that the curve has
-    1.9
+    array([5. , 3.5, 3. , 2.6, 2.1, 1.3, 0.7])
+    >>> round(curve.at(0.03).value, 1)  # by the next τ that the curve has
+    1.3
     """
 
     format = "bayes-dp/sensitivity/1"

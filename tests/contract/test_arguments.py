@@ -884,6 +884,16 @@ call(
     batch=Values((0.5, 64), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
     **TWO_GRADIENTS,
 )
+COIN_TABLES = [bdp.GuessTable([0.5 * r, 1.0 - r], [r % 2 == 0, r % 2 == 1]) for r in range(4)]
+call(
+    "bayes_dp.attacks.canary_counts",
+    attacks.canary_counts,
+    {"runs": COIN_TABLES},
+    runs=Values(
+        (COIN_TABLES, tuple(COIN_TABLES)), ([], COIN_TABLES[:1], COIN_TABLES[0], [3], 3, "a", None, True, THING)
+    ),
+    threshold=Values((0.5, [0.0, 1.0]), ([0.0], [[0.0, 1.0]], math.nan, "a", None, True, THING)),
+)
 call(
     "bayes_dp.attacks.dirac_scores",
     attacks.dirac_scores,

@@ -67,7 +67,7 @@ def canary_counts(runs: Sequence[GuessTable], threshold: ArrayLike = 0.0) -> Err
     negatives, positives = (~member).sum(axis=0), member.sum(axis=0)
     for total, kind in ((negatives, "without"), (positives, "with")):
         if not total.all():
-            raise InputError(f"there is no training {kind} canary {int(np.argmin(total))}: more are needed")
+            raise InputError(f"runs have no training {kind} canary {int(np.argmin(total))}: more are needed")
     return ErrorCounts(
         (called & ~member).sum(axis=0),
         negatives,

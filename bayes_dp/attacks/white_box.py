@@ -36,6 +36,7 @@ from bayes_dp.support.arrays import Floats, Indices
 
 __all__ = ["RIDGE", "StepScores", "choose_canaries", "dirac_scores", "products_of", "step_scores", "training_of"]
 
+_ROUNDED = 1e-3  # of the square of a norm, in 32 bits
 RIDGE = 1e-3  # of the variance of a step without noise, in squared clipping norms
 
 
@@ -85,7 +86,13 @@ def step_scores(
     ((10,), True)
     """
     matrix, products, m = products_of(gram, inner, canaries)
-    _, q, _, variance = training_of(noise_multiplier, sampling_rate, clip)
+    _, q, c, variance = training_of(noise_multiplier, sampling_rate, clip)
+    if (long := np.diagonal(matrix) > (1 + _ROUNDED) * c**2).any():
+        i = int(np.argmax(long))
+        raise InputError(
+            f"gram must be of clipped gradients, and that at [{i}, {i}] has the norm {math.sqrt(matrix[i, i]):g}, above"
+            f" clip, {c:g}: are gradients and clip in the same units?"
+        )
     r = len(products) - m
     each = (r if members is None else whole_number("members", members, r)) / max(r, 1)
     if members and not r:
@@ -122,7 +129,7 @@ def dirac_scores(inner: ArrayLike, *, noise_multiplier: float, sampling_rate: fl
     u = numbers("inner", inner, low_open=True, high_open=True)
     if u.ndim != 2 or not u.size:
         raise InputError(f"inner must be of the shape (steps, canaries), not {u.shape}")
-    if sigma == 0:
+    if sigma**2 == 0:
         raise InputError("noise_multiplier must be above 0 for canaries that only noise hides")
     return np.asarray(_mixture((u - 0.5) / sigma**2, q).sum(axis=0))
 

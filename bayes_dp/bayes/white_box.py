@@ -170,7 +170,7 @@ def estimate_steps(
     if not isinstance(claim, Claim) or claim.training is None or claim.epsilon is None:
         raise InputError(f"claim must be one of Claim.dp_sgd with its delta, not {show(claim)}")
     known, rng = truth("clipped", clipped), np.random.default_rng(seed_of(seed))
-    _, rate, steps = claim.training
+    noise, rate, steps = claim.training
     if np.ptp(seen) > 1e9:
         raise InputError("inner must be in units of the clipping norm, and differs by more than 1e9")
     if len(seen) > steps:
@@ -183,6 +183,12 @@ def estimate_steps(
     if effective < _FEW:
         warned.append(
             f"Only {effective:.0f} of {_DRAWS} draws are effective: too few data tell these parameters apart."
+        )
+    scatter = float(np.sqrt(np.mean(seen[:, ~inside] ** 2)))
+    if not noise / _OFF <= scatter <= noise * _OFF:
+        warned.append(
+            f"What is shown of canaries that are out scatters by {scatter:.3g}, where the claim has noise of"
+            f" {noise:.3g}: is inner in units of the clipping norm?"
         )
     window = min(max(2, round(1 / rate)), len(seen))
     return StepsPosterior(
@@ -205,6 +211,7 @@ def estimate_steps(
     )
 
 
+_OFF = 4.0  # a factor of the noise that looks like other units
 _PRIORS = {"noise_multiplier": "LogNormal(0, 1.5)", "sampling_rate": "Uniform(0, 1)", "norm": "LogNormal(0, 1)"}
 
 

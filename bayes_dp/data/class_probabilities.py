@@ -33,6 +33,8 @@ def classes(given: Any, shape: tuple[int, ...]) -> Ints:
     """Labels as whole numbers from 0 to k − 1, (n,)."""
     n, k = shape
     found = np.asarray(given)
+    if found.dtype == object and all(isinstance(each, int | np.integer) for each in found.ravel().tolist()):
+        found = np.array(found.tolist())  # as pandas has them in some columns
     if found.shape != (n,):
         raise InputError(f"labels must be a class for each of the {n} examples, not of the shape {found.shape}")
     if found.dtype.kind not in "iufb" or (bad := ~np.isin(found, np.arange(k))).any():

@@ -50,6 +50,7 @@ Covariance = Literal["full", "diagonal"]
 COVARIANCES: tuple[Covariance, ...] = ("full", "diagonal")
 _FPR = 0.01  # of the summary and the table
 _SHOWN = 5  # rows of the summary
+_FAR = 1e100  # from 1: units in which features are taken for others
 _FEW = 10  # rows for each feature, below which the summary says that scores read too large
 _BLOCK = 4096  # rows that are worked on at once
 _REDUNDANT = 1e-11  # of a column's variance, below which the columns before it determine it
@@ -201,13 +202,19 @@ def scores(
     n, d = values.shape
     if n < 4:
         raise InputError(f"x must have at least 4 rows, not {n}")
+    if part * n < 1 - 1e-9:
+        raise InputError(f"subsample must leave at least one of the {n} rows, 1/{n}, not {part:g}")
     rows = None
     if labels is not None:
         rows = checked_labels(Table({"labels": labels}, {"labels": "labels"}), "labels", n, "row")
     extra = noise_variance(noise, d)
     mean = values.mean(axis=0)
-    spread = np.ptp(values, axis=0) > 0
-    values, mean, extra = (values, mean, extra) if spread.all() else (values[:, spread], mean[spread], extra[spread])
+    unit = np.ptp(values, axis=0)
+    spread = unit > 0
+    if not spread.all():
+        values, mean, extra, unit = values[:, spread], mean[spread], extra[spread], unit[spread]
+    if ((unit < 1 / _FAR) | (unit > _FAR)).any():  # whose squares float64 has no numbers for
+        values, mean, extra = values / unit, mean / unit, (np.sqrt(extra) / unit) ** 2
     found = (_full if covariance == "full" else _diagonal)(values, mean, extra)
     kept = int(spread.sum())
     warned = []

@@ -222,6 +222,20 @@ def test_what_cannot_be(change, message):
         step_scores(**given | change)
 
 
+def test_gradients_that_are_not_clipped_are_refused():
+    """In other units than the clipping norm scores are large, and say nothing."""
+    g = np.random.default_rng(0).normal(size=(6, 50)) / 50**0.5
+    g /= np.linalg.norm(g, axis=1)[:, None]
+    how = {"noise_multiplier": 1.0, "sampling_rate": 0.2}
+    step_scores((g @ g.T).astype(np.float32), g @ g[0], 3, clip=1.0, **how)
+    g[1] *= 3
+    with pytest.raises(
+        InputError, match=r"gram must be of clipped gradients, and that at \[1, 1\] has the norm 3, above"
+    ):
+        step_scores(g @ g.T, g @ g[0], 3, clip=1.0, **how)
+    step_scores(g @ g.T, g @ g[0], 3, clip=3.0, **how)
+
+
 def test_dirac_canaries_need_noise():
     with pytest.raises(InputError, match="noise_multiplier must be above 0"):
         dirac_scores([[1.0]], noise_multiplier=0.0, sampling_rate=0.5)

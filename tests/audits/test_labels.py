@@ -56,6 +56,12 @@ class TestGame:
             table = bdp.games.LabelGame(np.ones(100_000, int), q, np.tile(np.arange(4.0), (100_000, 1))).play(seed)
             assert set(table.score) == {1.0, 2.0}
 
+    def test_labels_of_a_column_of_objects(self):
+        game = bdp.games.LabelGame(np.array([0, 1, np.int64(1)], dtype=object), [[0.5, 0.5]] * 3, [[1, -1]] * 3)
+        assert game.labels.tolist() == [0, 1, 1]
+        with pytest.raises(InputError, match=r"labels\[0\] must be a whole number from 0 to 1, not '0'"):
+            bdp.games.LabelGame(["0", "1"], [[0.5, 0.5]] * 2, [[1, -1]] * 2)
+
     def test_same_seed_same_game(self):
         y, q, chance = randomized(50, 2, 1.0, 0)
         game = bdp.games.LabelGame(y, q, likelihood(chance, q))

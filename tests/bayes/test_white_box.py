@@ -116,6 +116,17 @@ def test_how_many_it_takes_to_see_shuffling():
         assert least <= np.mean(np.abs(z) > limit) <= most
 
 
+@pytest.mark.parametrize(("unit", "warned"), [(1.0, False), (0.5, False), (0.01, True), (100.0, True)])
+def test_other_units_than_the_clipping_norm(unit: float, warned: bool):
+    """Half of the noise is a fault, a hundredth of it a mistake in units; a hundred times as much is not refuted."""
+    rng = np.random.default_rng(0)
+    member = np.arange(30) < 15
+    inner = rng.normal(size=(10, 30)) + (rng.random((10, 30)) < 0.1) * member
+    found = bdp.estimate_steps(unit * inner, member, bdp.Claim.dp_sgd(1.0, 0.1, 10, 1e-5))
+    assert any("units of the clipping norm" in sentence for sentence in found.warnings) == warned
+    assert ("units of the clipping norm" in str(found)) == warned
+
+
 def test_few_steps_of_many_and_no_leak_that_is_seen():
     few = bdp.estimate_steps(seen()[:5], MEMBER, CLAIM)
     low, high = few.interval(0.9)

@@ -53,6 +53,23 @@ def test_columns_that_others_determine_change_nothing():
     np.testing.assert_array_equal(leakage.scores(np.ones((5, 2)), covariance="diagonal").score, 0.0)
 
 
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+@pytest.mark.parametrize(("unit", "noise"), [(1e-200, 0.0), (1e200, 0.0), (1e-120, 0.3), (1e120, 0.3)])
+def test_units_whose_squares_have_no_numbers(unit, noise, covariance):
+    x = np.random.default_rng(0).normal(size=(30, 3))
+    plain = leakage.scores(x, covariance=covariance, noise=noise)
+    for units in (np.full(3, unit), np.array([1.0, unit, 1 / unit])):
+        found = leakage.scores(x * units, covariance=covariance, noise=noise * units)
+        assert np.allclose(found.score, plain.score, rtol=1e-9)
+
+
+def test_less_than_one_row_is_no_part():
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    assert leakage.scores(x, subsample=1 / 50).subsample == 1 / 50
+    with pytest.raises(InputError, match=r"subsample must leave at least one of the 50 rows, 1/50, not 0.019"):
+        leakage.scores(x, subsample=0.019)
+
+
 def test_units_change_nothing():
     scaled = X * [1e-7, 1e7, 1.0, 3.0]
     np.testing.assert_allclose(leakage.scores(scaled).score, leakage.scores(X).score, rtol=1e-6)

@@ -838,7 +838,7 @@ call(
     canaries=Values((1, 2), (0, 3, 1.0, -1, "a", True, None, [1], THING)),
     noise_multiplier=Values((0.0, 1.0, 1e3), (-1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
     sampling_rate=Values((0.5, 1.0, 1e-3), RATE_OF_SAMPLING.bad),
-    clip=Values((0.5, 1.0), (0.0, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
+    clip=Values((1.0, 2.5), (0.0, 0.5, -1.0, math.inf, math.nan, "a", True, None, [1.0], THING)),
     members=Values((None, 1, 100), (0, 1.5, -1, "a", True, [1], THING)),
     member_sum=Values(
         (None, [1.0, 0.0], np.zeros(2)),
@@ -2123,7 +2123,7 @@ call(
     ),
     covariance=one_of("full", "diagonal"),
     noise=LAW["noise"],
-    subsample=ONE_SUBSAMPLE,
+    subsample=Values((1, 0.5, 1 / 60), (*ONE_SUBSAMPLE.bad, 0.01)),
     labels=Values(
         (None, [f"{i}" for i in range(60)], list(range(60))), ("a", ["a"], [1.5] * 60, [None] * 60, 3, True, THING)
     ),

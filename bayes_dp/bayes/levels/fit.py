@@ -118,11 +118,15 @@ class Fit:
         return vars(self) | {"_axis": None}
 
     def _log_likelihood(self, x: Floats, strength: Floats) -> Floats:
-        theta = np.minimum(self.theta(x), self.family.farthest)
+        given = self.theta(x)
+        theta = np.minimum(given, self.family.farthest)
         if self.strength == "tight":
             return self._tight(theta)[:, None]
         if self.strength != "free":
             strength = np.full((len(theta), 1), float(self.strength))
+        beyond = given > theta  # the farthest member fills the square, so that only the inner edge sθ moves
+        if beyond.any():
+            strength = np.where(beyond[:, None], np.minimum(strength * (given / theta)[:, None], 1.0), strength)
         log_area = self.family.log_layer(theta[:, None] * strength, theta[:, None] * (1.0 - strength))
         with np.errstate(invalid="ignore"):
             found = self.tables.log_masses(theta, strength) - len(self.tables) * log_area

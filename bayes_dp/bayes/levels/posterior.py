@@ -311,9 +311,9 @@ class FamilyPosterior(Posterior):
     def log_evidence_given_false_positives(self) -> float:
         """log p(Y | X): the log evidence without what the choice of thresholds adds to it, see `thresholds.py`."""
         theta, strength, weight = self._fit.nodes
-        strength = np.minimum(strength, 1.0 - THINNEST)
         family = self.question.family
-        theta = np.minimum(theta, family.farthest)
+        theta, inner = np.minimum(theta, family.farthest), theta * strength
+        strength = np.minimum(inner / theta, 1.0 - THINNEST)
         area = np.exp(family.log_layer(theta * strength, theta * (1.0 - strength)))
 
         def length(node: Ints, alpha: Floats) -> Floats:

@@ -30,13 +30,14 @@ from bayes_dp.bayes.checks.new_bases import new_rates
 from bayes_dp.bayes.checks.pointwise import log_likelihood
 from bayes_dp.bayes.grouped import GroupedPosterior
 from bayes_dp.bayes.levels.average import AveragePosterior
+from bayes_dp.bayes.levels.curve_posterior import CurvePosterior
 from bayes_dp.bayes.levels.posterior import FamilyPosterior
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.precision import double
-from bayes_dp.results.interop import to_arviz
+from bayes_dp.results.interop import of_bases, to_arviz
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["inference_data"]
+__all__ = ["inference_data", "of_orders"]
 
 Values = dict[str, Floats]
 Groups = dict[str, Any]
@@ -47,6 +48,21 @@ def inference_data(post: Any, size: int, seed: int) -> Any:
     found = _averaged(post, size, seed) if isinstance(post, AveragePosterior) else _groups(post, size, seed)
     drawn, stats_of_draws = found.pop("posterior"), found.pop("sample_stats")
     return to_arviz(drawn, stats_of_draws, post.counts, post.provenance, {"seed": seed}, found)
+
+
+def of_orders(post: CurvePosterior, size: int, seed: int) -> Any:
+    """Those of a posterior of scores in one family, but for predicted data: the likelihood is of each base's order."""
+    drawn, rng = post.draws(size, seed), np.random.default_rng([seed, 4])
+    pointwise, of_prior = post._pointwise(drawn), _log_prior(post, drawn, size, seed)
+    groups = {
+        "posterior": drawn,
+        "sample_stats": {"lp": pointwise.sum(axis=1) + sum(of_prior.values())},
+        "log_likelihood": {"scores": pointwise},
+        "log_prior": of_prior,
+        "prior": _prior(post, drawn, size, rng),
+    }
+    chains = {name: {each: values[None] for each, values in group.items()} for name, group in groups.items()}
+    return of_bases(chains, list(post.bases), ("scores",), post.provenance, {"seed": seed})
 
 
 def _averaged(post: AveragePosterior, size: int, seed: int) -> Groups:

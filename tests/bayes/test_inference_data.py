@@ -147,3 +147,19 @@ def test_an_average_has_the_numbers_of_each_draw_s_family():
     parts = [one.to_arviz(size=4000)["prior"]["epsilon"].values for one in post.posteriors.values()]
     wanted = np.mean(np.concatenate(parts) < 2.0)
     assert np.mean(before < 2.0) == pytest.approx(wanted, abs=4 * 0.5 / math.sqrt(300))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few draws make Pareto k large
+def test_orders_of_scores_have_a_likelihood_of_every_base():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(4, 30)), rng.normal(1.0, 1.0, (4, 30))
+    post = bdp.estimate_curves(scores, 0.1, family="gaussian")
+    data = post.to_arviz(size=200)
+    assert data["log_likelihood"]["scores"].shape == (1, 200, 4)
+    found = az.loo(data)
+    assert np.isfinite(found.elpd_loo if hasattr(found, "elpd_loo") else found.elpd)
+    draws = post.draws(200)
+    again = post._fit.pointwise(draws["mu"], draws["strength"]).sum(axis=1)
+    prior = sum(values.values[0] for values in data["log_prior"].data_vars.values())
+    np.testing.assert_allclose(data["sample_stats"]["lp"].values[0], again + prior)
+    assert set(data["prior"].data_vars) == set(data["posterior"].data_vars)

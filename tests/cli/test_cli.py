@@ -547,6 +547,7 @@ def test_audits_in_brief(capsys: pytest.CaptureFixture[str], counts: str, name: 
         ("bayes-dp est", {"estimate"}),
         ("bayes-dp estimate --de", {"--delta", "--design"}),
         ("bayes-dp audit one", {"one-run"}),
+        ("bayes-dp audit labels --br", {"--brief"}),
     ],
 )
 def test_a_shell_completes_lines(words: str, goes_on: set[str]):

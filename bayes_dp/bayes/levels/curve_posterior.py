@@ -7,6 +7,7 @@ scores with z stand among those without, and all thresholds count at once. Nothi
 from __future__ import annotations
 
 import hashlib
+import importlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -185,6 +186,16 @@ class CurvePosterior(OfOrders, FamilyPosterior):
 
     def _answer(self, question: Any) -> Self:
         return type(self)(question, self._fit, self._law, self.check)
+
+    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
+        """Independent draws as an ArviZ object, one chain, with the log likelihood of every base's order of scores, the
+        log priors and draws of the prior: `az.loo` and `az.psense` work on it. No order is predicted or observed."""
+        size, seed = check_draws(size, seed)
+        return importlib.import_module("bayes_dp.bayes.inference_data").of_orders(self, size, seed)
+
+    def _pointwise(self, draws: Mapping[str, Floats]) -> Floats:
+        """log p(order of the scores | draw) of every base, its level integrated out, (size, n)."""
+        return self._fit.pointwise(draws[self._own], draws.get("strength"))[:, self._law.base]
 
     def _checked(self) -> float:
         seed = self.question.seed

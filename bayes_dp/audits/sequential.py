@@ -15,7 +15,7 @@ rejected. It holds for as many looks as one likes, and whatever made one stop.
 
 A run waits only for partners that were judged by the same rule. If X is judged by one rule and Y by another, their
 errors say nothing of either: a score without any leak, cut high for X and low for Y, has few errors of both kinds. So
-another threshold, or `new_rule`, starts anew: what waits is left out, and the mixture begins another stretch.
+another threshold, or `new_rule`, starts over: what waits is left out, and the mixture begins another stretch.
 """
 
 from __future__ import annotations

@@ -144,6 +144,10 @@ class TestProxyError:
         assert tau > 0
         assert f"tau >= {tau:.4g} with confidence 90%" in capsys.readouterr().out
 
+    def test_in_brief(self, table, capsys):
+        assert main(["audit", "proxy-error", table, "--label", "label", "--proxy", "q_0,q_1", "--brief"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 1
+
     def test_classes_and_categories(self, table, capsys):
         options = ["audit", "proxy-error", table, "--label", "named", "--classes", "no,yes", "--proxy", "q_0,q_1"]
         assert main([*options, "--features", "label,q_0", "--categories", "label"]) == 0

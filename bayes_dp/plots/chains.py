@@ -66,7 +66,8 @@ def trace(
     ax.set_xlim(1, max(draws.shape[1], ax.get_xlim()[1] if look.number else 1))
     if look.name:
         explained_below(ax)
-        for line in ax.get_legend().get_lines():
+        assert (legend := ax.get_legend()) is not None
+        for line in legend.get_lines():
             line.set_linewidth(1.6)
     return ax
 

@@ -31,13 +31,14 @@ _PANELS, _ORDER = 24, 16  # of the quadrature of f over the logit of α, on eith
 _EDGE = 40.0  # logit of α beyond which f is not integrated: a share of e^-40 of the square
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(_ORDER)
 _SMALLEST, _FARTHEST = 1e-6, 1e9  # no smaller and no larger θ is looked at
+_LATE = 512  # members at the end of the range
 _STEPS = 32  # of θ, in each of which the area has to grow
 _JUMP = 1e-2  # of the area, beyond what its density says
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _FLAT, _NEARLY = 1e-11, 1e-9  # growth of the area that is none, and what may be left out where none is asked for
 _TO_POWERS = np.linalg.inv(np.vander(np.arange(-2.0, 3.0), increasing=True))  # of the polynomial through five values
 _TINY = 1e-13  # δ up to which 1 − δ − f(α) has too few digits
-_DEEPEST, _SECTIONS = -708.0, 90  # log of the least α that is looked at, and golden sections from there to 1
+_CLOSEST, _SECTIONS = -37.0, 80  # log of the least share of the way to f(α) = 0 that is looked at; golden sections
 _FULL = 1e-13  # of the square that a member leaves out, so that no larger one is told from it
 
 
@@ -136,7 +137,10 @@ class Family(TradeOffFamily):
                 raise InputError(f"f(alpha, {value:g}): {error}") from None
 
     def _check_growth(self) -> None:
-        """Refuse members that are the same for a range of θ, and jumps: the level of a point has to have a density."""
+        """Refuse members that are the same for a range of θ, and jumps: the level of a point has to have a density.
+
+        The last members are looked at closely, where a difference of numbers that are nearly the same has no digits.
+        """
         theta = np.concatenate([[0.0], np.geomspace(1e-2 * self.usual, self.farthest, _STEPS)])
         area = 1.0 - self._left_out(theta)
         nodes, weights = np.polynomial.legendre.leggauss(6)
@@ -150,6 +154,12 @@ class Family(TradeOffFamily):
             if wrong.any():
                 i = int(np.argmax(wrong))
                 raise InputError(f"f(alpha, theta) {what} between {theta[i]:g} and {theta[i + 1]:g}")
+        late = np.linspace(0.5 * self.farthest, self.farthest, _LATE)
+        if np.isneginf(self.log_density(late)).any():
+            raise InputError(
+                f"f(alpha, theta) has not the digits to tell members with theta around {late[-1]:.3g} apart: give a"
+                " smaller `most`, or a function without differences of numbers that are nearly the same"
+            )
 
     # -- slopes -----------------------------------------------------------------------------------------------------
 
@@ -235,12 +245,22 @@ class Family(TradeOffFamily):
     # -- areas ------------------------------------------------------------------------------------------------------
 
     def _rule(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Logits of α and weights of ∫ dα, for θ (m,): (m, k); panels on either side of f(α) = α."""
-        middle = np.clip(special.logit(self.kinks(theta)), -_EDGE, _EDGE)
+        """Logits of α and weights of ∫ dα, for θ (m,): (m, k); panels between 0, where f(α) = α, where f is 0, and 1.
+
+        Beyond such an end nothing is left to integrate, and at it f has a kink.
+        """
+        ends = least(lambda alpha: self._beta(alpha, theta) <= 0.0, np.zeros_like(theta), 1.0)[:, None]
+        places = np.clip(special.logit(np.concatenate([self.kinks(theta), ends], axis=1)), -_EDGE, _EDGE)
+        first, last = np.full(len(theta), -_EDGE), np.full(len(theta), _EDGE)
         edges = np.concatenate(
-            [np.linspace(-_EDGE, middle[:, 0], _PANELS, axis=1), np.linspace(middle[:, 0], _EDGE, _PANELS, axis=1)],
+            [
+                np.linspace(low, high, panels, axis=1)
+                for low, high, panels in (
+                    (first, places[:, 0], _PANELS), (places[:, 0], places[:, 1], _PANELS), (places[:, 1], last, 2),
+                )
+            ],
             axis=1,
-        )
+        )  # fmt: skip
         half = 0.5 * np.diff(edges, axis=1)[..., None]
         logit = (edges[:, :-1, None] + half + half * _NODES).reshape(len(theta), -1)
         return logit, (half * _WEIGHTS).reshape(logit.shape) * special.expit(logit) * special.expit(-logit)
@@ -305,19 +325,27 @@ class Family(TradeOffFamily):
         return found
 
     def _epsilon_by_slope(self, t: Floats, delta: Floats) -> Floats:
-        """e^ε is the largest (1 − δ − f(α))/α, which has one peak since 1 − δ − f(α) − cα is concave for every c: by
-        golden sections in log α. Of an α below the smallest float there is none."""
-        low, high = np.full(t.shape, _DEEPEST), np.zeros(t.shape)
+        """e^ε is the largest (1 − δ − f(α))/α, and as f is its own inverse the largest (1 − δ − α)/f(α), where no
+        small α spoils the digits of f. It has one peak, since 1 − δ − α − c f(α) is concave for every c, at an α no
+        smaller than f(α): by golden sections in log(1 − δ − α)."""
+        longest = np.maximum(1.0 - delta - self.kinks(t)[..., 0], 0.0)
+        low, high = np.full(t.shape, _CLOSEST), np.zeros(t.shape)
+        best = np.zeros(t.shape)
+
+        def ratio(x: Floats) -> Floats:
+            left = longest * np.exp(x)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.where(left > 0.0, left / self._beta(1.0 - delta - left, t), 0.0)
+
         for _ in range(_SECTIONS):
             step = _GOLDEN * (high - low)
             left, right = high - step, low + step
-            ratios = [(1.0 - delta - self._beta(np.exp(x), t)) * np.exp(-x) for x in (left, right)]
+            ratios = ratio(left), ratio(right)
+            best = np.maximum(best, np.maximum(*ratios))
             rises = ratios[0] >= ratios[1]
             low, high = np.where(rises, low, left), np.where(rises, right, high)
-        x = 0.5 * (low + high)
-        above = 1.0 - delta - self._beta(np.exp(x), t)
-        epsilon = np.maximum(np.log(np.maximum(above, np.exp(x))) - x, 0.0)  # no ε below 0
-        return np.where((x < _DEEPEST + 1.0) & (epsilon > 0.0), np.inf, epsilon)
+        best = np.maximum(best, ratio(np.zeros(t.shape)))  # at f(α) = α itself
+        return np.log(np.maximum(best, 1.0))  # no ε below 0
 
     def _epsilon_by_delta(self, t: Floats, delta: Floats) -> Floats:
         """By bisection in ε, where 1 − δ − f(α) has no digits at a small α."""

@@ -29,6 +29,7 @@ __all__ = ["Fit", "Mapped", "quantile_of"]
 
 _TIGHT = 1e-12  # the distance of a strength from 1 at which the layer has no width
 _KNOTS = 400  # between which values are interpolated for mean and standard deviation
+_NOTHING = 1e-12  # probability of an infinite value that is none
 _LARGEST = 1e150  # value whose square is a float
 _FINE = 20_000  # places of a prior between which its quantiles are interpolated
 _STRENGTHS = 400  # nodes of s over which a conditional density is summed
@@ -162,8 +163,10 @@ class Fit:
         knots = np.unique(at)
         knots = knots[np.unique(np.linspace(0, len(knots) - 1, _KNOTS).astype(int))]
         with np.errstate(over="ignore"):  # far beyond the posterior, where the nodes have no weight
-            found = np.minimum(coordinate.value(knots), _LARGEST)
-        value = PchipInterpolator(knots, found)(at)
+            found = coordinate.value(knots)
+        if weight[at >= min(knots[np.isinf(found)], default=np.inf)].sum() > _NOTHING:
+            return GridMarginal(coordinate, base.density_u, np.inf, np.nan)
+        value = PchipInterpolator(knots, np.minimum(found, _LARGEST))(at)
         mean = max(float(weight @ value), coordinate.low)  # which rounding leaves where all is at the end
         return GridMarginal(coordinate, base.density_u, mean, float(np.sqrt(weight @ (value - mean) ** 2)))
 

@@ -174,11 +174,34 @@ def test_own_families_are_as_the_closed_ones():
         (lambda a, t: np.where(t > 1, 0.0, gaussian(a, t)), "does not change smoothly with theta between 0.8"),
         (lambda a, t: np.where(t > 0, 0.0, 1 - a), "is 0 from theta = 9.5"),
         (lambda a, t: np.subtract(1, a, out=a), "read-only"),
+        (
+            lambda a, t: np.maximum(0, 1 - a - t / (1 + t)),
+            "not the digits to tell members with theta around 4.19e",
+        ),
     ],
 )
 def test_what_is_no_family_is_refused(f, message):
     with pytest.raises(bdp.InputError, match=message):
         bdp.Family("own", f)
+
+
+def test_a_formula_that_loses_digits_at_small_rates():
+    """Φ(Φ⁻¹(1 − α) − μ) as textbooks have it is 1 for every α below 1e-16: ε came out as 0 for the larger μ."""
+    textbook = bdp.Family("textbook", lambda a, mu: special.ndtr(special.ndtri(1 - a) - mu))
+    mu = np.array([0.1, 1.0, 4.0, 6.0, 8.0, 16.0])
+    for delta in (1e-12, 1e-5, 1e-2, 0.3):
+        np.testing.assert_allclose(textbook.epsilon_at(mu, delta), GAUSSIAN.epsilon_at(mu, delta), rtol=2e-6)
+
+
+def test_members_that_end_at_zero_before_one():
+    """f = max(0, 1 − α − θ) has a kink where it ends: G = 1 − (1 − θ)²."""
+    far = bdp.Family("total variation", lambda a, t: np.maximum(0, 1 - a - t), most=1)
+    t = np.linspace(0.05, 0.9, 30)
+    np.testing.assert_allclose(far.log_density(t), np.log(2 * (1 - t)), atol=2e-3)
+    inner, gap = np.array([0.1, 0.3, 0.6]), np.array([0.01, 0.2, 0.3])
+    areas = (1 - inner) ** 2 - (1 - inner - gap) ** 2
+    np.testing.assert_allclose(far.log_layer(inner, gap), np.log(areas), atol=1e-3)
+    np.testing.assert_array_equal(far.epsilon_at([0.1, 0.3, 0.5, 0.9], 0.3), [0, 0, np.inf, np.inf])
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", 3])

@@ -1,6 +1,7 @@
 """The posterior of a member of a family: golden values, a plain grid, and its views."""
 
 import json
+import math
 import os
 import pickle
 from pathlib import Path
@@ -285,3 +286,15 @@ def test_subsampled_noise_by_its_own_family():
     low, high = bdp.estimate(counts, 0.01, family=family, prior="HalfNormal(3)").interval()
     assert low < float(family.epsilon_at(np.array(mu), np.array(0.01))) < high
     assert bdp.estimate(counts, 0.01).interval()[1] < 2.0  # what (ε, δ) makes of the same counts
+
+
+def test_where_epsilon_may_be_infinite_its_mean_is():
+    """f = max(0, e^-θ − α) is (ε, δ)-DP for no ε once e^-θ < 1 − δ; the mean was 2e149."""
+    family = bdp.Family("total variation", lambda a, theta: np.maximum(0, np.exp(-theta) - a))
+    post = bdp.estimate(bdp.ErrorCounts([10, 12], 100, [20, 30], 100), 0.9, family=family)
+    share = post.prob_above(1e6)
+    assert 0.1 < share < 0.5
+    assert share == 1 - post.marginals["theta"].cdf(-math.log(0.1))
+    assert post.median == 0
+    assert post.mean == math.inf
+    assert math.isnan(post.sd)

@@ -65,9 +65,7 @@ def trace(
     dressed(ax, "draw", letter(name, short=False), title_of(ax, look, f"{len(draws)} chains"))
     ax.set_xlim(1, max(draws.shape[1], ax.get_xlim()[1] if look.number else 1))
     if look.name:
-        explained_below(ax)
-        assert (legend := ax.get_legend()) is not None
-        for line in legend.get_lines():
+        for line in explained_below(ax).get_lines():
             line.set_linewidth(1.6)
     return ax
 

@@ -260,7 +260,7 @@ def spread_out(axis: Any, values: ArrayLike, most: float) -> tuple[float, float]
     return float(max(0.5 * positive.min(), _DEEPEST * most)), 1.3 * most
 
 
-def explained(ax: Axes, place: Any = "upper right", above: bool = False, **options: Any) -> None:
+def explained(ax: Axes, place: Any = "upper right", above: bool = False, **options: Any) -> Any:
     """A legend in the axes or, with many entries, below them; `above` makes room for it above all that is drawn."""
     entries = len(ax.get_legend_handles_labels()[1])
     if entries > _INSIDE:
@@ -270,7 +270,7 @@ def explained(ax: Axes, place: Any = "upper right", above: bool = False, **optio
     if above:
         _raised(ax, _ENTRY * entries + _FRAME)
     style: dict[str, Any] = {"frameon": False, "fontsize": "x-small", "handlelength": 1.6}
-    ax.legend(loc=place, **style | options)
+    return ax.legend(loc=place, **style | options)
 
 
 def _raised(ax: Axes, inches: float) -> None:
@@ -288,9 +288,9 @@ def explained_above(ax: Axes) -> None:
     explained(ax, "lower center", bbox_to_anchor=(0.5, 1.0))
 
 
-def explained_below(ax: Axes, columns: int = 1, **options: Any) -> None:
+def explained_below(ax: Axes, columns: int = 1, **options: Any) -> Any:
     """A legend under the axes and their label, where it hides nothing."""
-    explained(ax, "upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=columns, **options)
+    return explained(ax, "upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=columns, **options)
 
 
 def _check(ax: Any, name: str) -> None:

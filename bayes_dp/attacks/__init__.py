@@ -3,7 +3,7 @@
 import inspect
 
 from bayes_dp.attacks.adversary import call_members as call_members
-from bayes_dp.attacks.canary_counts import canary_counts as canary_counts
+from bayes_dp.attacks.counts_of_canaries import canary_counts as canary_counts
 from bayes_dp.attacks.lira import choose_target as choose_target
 from bayes_dp.attacks.lira import measure as measure
 from bayes_dp.attacks.lira import measure_fast as measure_fast

@@ -44,7 +44,7 @@ def canary_counts(runs: Sequence[GuessTable], threshold: ArrayLike = 0.0) -> Err
     >>> runs = [bdp.GuessTable(c - 0.5 + rng.normal(size=3), c) for c in coins]
     >>> counts = bdp.attacks.canary_counts(runs)
     >>> counts
-    ErrorCounts: 3 bases, 93 to 101 + 99 to 107 challenges, design "repeated"
+    ErrorCounts: 3 bases, 106 to 111 + 89 to 94 challenges each, design "repeated"
     >>> bdp.estimate(counts, family="gaussian", strength="tight").interval(0.9)[0] < 1.0  # the noise has μ = 1
     True
     """

@@ -7,9 +7,10 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-__all__ = ["WIDTH", "Verb"]
+__all__ = ["EXPERT", "WIDTH", "Verb"]
 
 WIDTH = 100  # of the help at most, in columns
+EXPERT = "Expert options"
 
 
 class Verb(TyperCommand):
@@ -21,7 +22,8 @@ class Verb(TyperCommand):
         return ["[OPTIONS]", *(_name(each) if each.required else f"[{_name(each)}]" for each in arguments)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The arguments, the common options, and the options of each panel in the order of the signature."""
+        """The arguments, the common options, and the options of each panel in the order of the signature, those for
+        experts last."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx)
@@ -30,7 +32,7 @@ class Verb(TyperCommand):
             elif record is not None:
                 panel = getattr(each, "rich_help_panel", None) or "Options"
                 sections.setdefault(panel, []).append(record)
-        for heading, records in sections.items():
+        for heading, records in sorted(sections.items(), key=lambda section: section[0] == EXPERT):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)

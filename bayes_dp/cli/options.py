@@ -15,6 +15,7 @@ import typer
 
 from bayes_dp.bayes.families.registry import APPROX, AVERAGE, NAMES
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
+from bayes_dp.cli.command import EXPERT
 
 __all__ = [
     "DEFAULT_FAMILY",
@@ -88,7 +89,6 @@ __all__ = [
     "whole",
 ]
 
-EXPERT = "Expert options"
 GATE = "A gate, for continuous integration"
 FEATURES = "Features, from which propensities are learned"
 SCORES = "Scores of one model"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.comparison.table import Comparison, ComparisonRow
 from bayes_dp.plots.style import (
@@ -17,7 +19,6 @@ from bayes_dp.plots.style import (
     explained_below,
     ink,
     look_at,
-    marked,
     named_places,
     next_place,
     paper,
@@ -35,7 +36,7 @@ _KINDS = {  # kind -> colour, marker, words of the legend
     "estimate": (GREEN, "D", "estimate, bounds nothing"),
 }
 _HOLLOW = "not valid"
-_KIND, _OPEN = "comparison", "beyond the axis"  # marks a comparison, and what goes on to the end of the axis
+_KIND, _OPEN = "comparison", "beyond-the-axis"  # marks a comparison, and what goes on to the end of the axis
 
 
 def forest(
@@ -103,8 +104,9 @@ def forest(
 def _extended(ax: Axes, end: float) -> float:
     """The end of the axis for what is there as well, of which that goes on to it which has no end of its own."""
     before = ax.get_xlim()[1]
-    for line in marked(ax, _OPEN):
-        line.set_xdata([max(before, end) if x == before else x for x in line.get_xdata()])
+    for line in [line for line in ax.get_lines() if str(line.get_gid()).startswith(_OPEN)]:
+        x = np.asarray(line.get_xdata())
+        line.set_xdata(np.where(x == before, max(before, end), x))
     return max(before, end)
 
 
@@ -116,10 +118,10 @@ def _draw(ax: Axes, row: ComparisonRow, place: int, end: float, look: Look) -> N
     if row.kind != "estimate":
         high = end if row.upper is None or row.kind == "lower_bound" else row.upper
         dashes = "-" if row.valid else (0, (2, 2))
-        ax.plot([low, high], [place, place], color=colour, linewidth=1.4, linestyle=dashes, gid=_OPEN)
+        ax.plot([low, high], [place, place], color=colour, linewidth=1.4, linestyle=dashes, gid=f"{_OPEN}-{place}")
     face = colour if row.valid else paper(ax)
     style = {"color": colour, "marker": marker, "markersize": 5, "markerfacecolor": face, "linestyle": "none"}
-    ax.plot([end if centre is None else centre], [place], clip_on=False, zorder=3, gid=_OPEN, **style)
+    ax.plot([end if centre is None else centre], [place], clip_on=False, zorder=3, gid=f"{_OPEN}-{place}-mark", **style)
 
 
 def _legend_only(ax: Axes, colour: Any, marker: str, face: str, words: str) -> None:

@@ -23,7 +23,7 @@ def test_all_canaries_at_once(benchmark):
     """300 canaries, 100 references, 1000 parameters: at least 100 times as fast as one by one."""
     m, r, d, q = (300, 100, 1000, 0.1) if benchmark.enabled else (6, 4, 20, 0.1)
     rng = np.random.default_rng(0)
-    gradients = rng.normal(size=(m + r, d)) / np.sqrt(d)
+    gradients = rng.normal(size=(m + r, d)) / np.sqrt(2 * d)
     u = gradients[0] + rng.normal(size=d)
     gram, inner = gradients @ gradients.T, gradients @ u
     found = benchmark(step_scores, gram, inner, m, noise_multiplier=1.0, sampling_rate=q)

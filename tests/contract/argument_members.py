@@ -533,7 +533,8 @@ for _class, _post in ((CURVES, curves), (CURVES_AVERAGE, average_of_curves)):
     for _name in ("gaussian", "high_end", "cautions"):
         call(f"{_class}.{_name}", Method(_post, _name), {}, prob=PROB)
 call(f"{ORDERS}.rates", Method(curves, "rates"), {}, size=OF_ORDERS, seed=OF_ORDERS)
-call(f"{ORDERS}.to_arviz", Method(curves, "to_arviz"), {}, **DRAWS)
+call(f"{CURVES}.to_arviz", Method(curves, "to_arviz"), {}, **DRAWS)
+call(f"{ORDERS}.to_arviz", Method(average_of_curves, "to_arviz"), {}, **DRAWS)
 call(f"{ORDERS}.to_dict", Method(curves, "to_dict"), {}, prob=PROB)
 call(f"{CURVES_AVERAGE}.levels", Method(average_of_curves, "levels"), {}, **DRAWS)
 call(f"{CURVES_AVERAGE}.band", Method(average_of_curves, "band"), {"alpha": 0.1}, **ALPHAS)

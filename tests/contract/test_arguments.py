@@ -1629,6 +1629,7 @@ call(
     ax=AXES,
     parameter=PARAMETER,
     prob=PROB,
+    **LOOK,
 )
 for _name in ("roc", "scores"):
     _more = {"confidence": CONFIDENCE} if _name == "roc" else {"bins": whole(2)}

@@ -306,8 +306,8 @@ class LevelTables:
         """log h = T + log|T′| − log(dt/dy) of a row at t, both (m,)."""
         x = (np.minimum(t, self._reach) - self._peak[row]) / self._width[row]
         found = np.empty(len(row))
-        for half in (self._left, self._right):
-            here = x < 0 if half.sign < 0 else x >= 0
+        right = (x >= 0) & (self._right.top[row] > -np.inf)  # of which there is none where the peak is at the reach
+        for half, here in ((self._left, ~right), (self._right, right)):
             if here.any():
                 step, share, length = self._place(half, row[here], np.arcsinh(np.abs(x[here])))
                 c = half.coefficients[step]

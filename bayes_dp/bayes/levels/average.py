@@ -134,8 +134,8 @@ class AveragePosterior(Posterior):
     def epsilon_at(self, delta: Any) -> Any:
         """The average at another δ; its weights are those of the evidences there. A list for a sequence of δ.
 
-        "approx" is another model at each δ, with a weight of its own, so that the average is of no one curve, and may grow
-        with δ where the families are far apart.
+        "approx" is another model at each δ, with a weight of its own, so that the average is of no one curve, and
+        may grow with δ where the families are far apart.
         """
         values = numbers("delta", delta, 0.0, 1.0, low_open=True, high_open=True)
         found = [

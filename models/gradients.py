@@ -15,7 +15,7 @@ of any loss of one example, by `vmap` and with n whole gradients.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["Factors", "Gradients", "Layer", "Whole", "dense", "first_weights", "losses", "of_loss"]
+__all__ = ["Factors", "Gradients", "Layer", "Whole", "dense", "first_weights", "logits_of", "losses", "of_loss"]
 
 
 class Layer(NamedTuple):
@@ -94,12 +94,18 @@ class Whole(NamedTuple):
         return sum(g @ g.T for g in self._flat())
 
 
-def _forward(weights: tuple[Layer, ...], x: Any) -> tuple[list[Any], Any]:
+def _forward(weights: Sequence[tuple[Any, Any]], x: Any) -> tuple[list[Any], Any]:
     """The inputs of each layer, and the logits."""
+    *hidden, (last, shift) = weights
     inputs = [x]
-    for layer in weights[:-1]:
-        inputs.append(jax.nn.relu(inputs[-1] @ layer.weight + layer.bias))
-    return inputs, inputs[-1] @ weights[-1].weight + weights[-1].bias
+    for weight, bias in hidden:
+        inputs.append(jax.nn.relu(inputs[-1] @ weight + bias))
+    return inputs, inputs[-1] @ last + shift
+
+
+def logits_of(weights: Sequence[tuple[Any, Any]], x: Any) -> Any:
+    """Of a dense network at inputs x (n, P), (n, classes)."""
+    return _forward(weights, x)[1]
 
 
 def dense(weights: tuple[Layer, ...], x: Any, y: Any) -> Factors:
@@ -127,11 +133,11 @@ def of_loss(loss: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Any, Any], W
 @jax.jit
 def losses(weights: tuple[Layer, ...], x: Any, y: Any) -> Any:
     """Cross-entropy of a dense network at each example, (n,)."""
-    logits = _forward(weights, x)[1]
+    logits = logits_of(weights, x)
     return jax.nn.logsumexp(logits, axis=1) - jnp.take_along_axis(logits, y[:, None], axis=1)[:, 0]
 
 
-def first_weights(seed: int, *sizes: int) -> tuple[Layer, ...]:
+def first_weights(seed: int | np.random.Generator, *sizes: int) -> tuple[Layer, ...]:
     """Of a dense network with so many inputs, units of each hidden layer, and classes: N(0, 2/inputs), biases 0."""
     rng = np.random.default_rng(seed)
     shapes = pairwise(sizes)

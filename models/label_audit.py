@@ -33,10 +33,10 @@ from bayes_dp.checks import InputError
 from bayes_dp.games import LabelGame, shown_members
 from bayes_dp.results.bound import LowerBound
 from bayes_dp.support.arrays import Floats, Ints
-from models import label_net
 from models.data import adult
 from models.fashion_mlp import images
 from models.label_training import MECHANISMS, Learner, Predict, Task, by_scikit_learn, one_hot
+from models.net import learner
 
 __all__ = ["DATA", "Data", "Row", "audited", "main"]
 
@@ -104,7 +104,7 @@ def _adult(part: int, seed: int) -> Data:
 
 def _fashion(part: int, seed: int) -> Data:
     x, y = images(56_000, 4000, seed)
-    return Data(x, y, part, *(label_net.learner(epochs, seed=seed) for epochs in (40, 5, 40)))
+    return Data(x, y, part, *(learner(epochs, seed=seed) for epochs in (40, 5, 40)))
 
 
 DATA = {"adult": _adult, "fashion": _fashion}

@@ -11,7 +11,7 @@ Each uses every label once, or counts how often, so that its ε is that of `mode
 examples of PATE, must not depend on these labels.
 
 A learner is a function of features (n, d) and targets (n, k), probabilities of the classes, to a function that predicts
-such for features: `by_scikit_learn` makes one of a classifier, `models.label_net` is one.
+such for features: `by_scikit_learn` makes one of a classifier, `models.net.learner` a network.
 """
 
 from __future__ import annotations

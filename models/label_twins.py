@@ -27,9 +27,9 @@ from bayes_dp.audits.observational import Sides, lower_of
 from bayes_dp.checks import InputError
 from bayes_dp.games import LabelCanaries, LabelGame, MembershipCoins, shown_members
 from bayes_dp.support.arrays import Floats, Ints
-from models import label_net
 from models.fashion_mlp import images
 from models.label_training import Learner, Predict, one_hot
+from models.net import learner
 
 __all__ = ["main", "tables"]
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for seed in range(given.runs):
             x, y = images(3 * given.part, 4000, seed)
-            learners = label_net.learner(40, seed=seed), label_net.learner(5, seed=seed)
+            learners = learner(40, seed=seed), learner(5, seed=seed)
             for name, table in tables(x[: 3 * given.part], y[: 3 * given.part], given.canaries, *learners, seed):
                 found.setdefault(name, []).append(_bound(name, table, seed))
     except InputError as error:

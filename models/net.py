@@ -1,13 +1,15 @@
 """A JAX network with hidden layers, trained by Adam; more epochs learn more by heart.
 
-    w ← w − a m̂/(√v̂ + 10⁻⁸),  m ← 0.9 m + 0.1 g,  v ← 0.999 v + 0.001 g²
+    w ← w − a (m/√v) √(1 − 0.999ᵗ)/(1 − 0.9ᵗ),  m ← 0.9 m + 0.1 g,  v ← 0.999 v + 0.001 g²
 
-with g the gradient of the mean cross-entropy of a batch, and m̂, v̂ without their bias (Kingma and Ba 2015).
+with g the gradient of the mean cross-entropy of the t-th batch, and 10⁻⁸ added to √v (Kingma and Ba 2015, the order of
+the end of their Section 2). Batches are rows of one shuffled order an epoch; what is left over is left out of it.
+
+`train` and `snapshots` are given classes; a `learner`, of `models.label_training`, probabilities of classes.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,14 +18,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy import special
 
 from bayes_dp.support.arrays import Floats, Ints
+from models.gradients import first_weights, logits_of
 
-__all__ = ["Net", "cross_entropy", "descents", "snapshots", "train"]
+__all__ = ["Net", "cross_entropy", "descents", "learner", "snapshots", "train"]
 
 _RATE = 1e-3
 
-Weights = list[tuple[Any, Any]]
+Weights = Sequence[tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +53,23 @@ def snapshots(
 ) -> Iterator[Net]:
     """One training, as it is after each of these numbers of epochs, which grow."""
     rng = np.random.default_rng(seed)
-    sizes = [x.shape[1], *hidden, int(y.max()) + 1]
-    weights = [
-        (rng.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32), np.zeros(b, np.float32))
-        for a, b in itertools.pairwise(sizes)
-    ]
+    weights = first_weights(rng, x.shape[1], *hidden, int(y.max()) + 1)
     data = np.asarray(x, np.float32), np.asarray(y, np.int32)
     for found in descents(_loss, weights, data, epochs, rng, batch=128):
         yield Net(found)
+
+
+def learner(epochs: int = 40, batch: int = 128, seed: int = 0) -> Any:
+    """One that trains on features (n, d) and probabilities of classes (n, k), and returns what says such of others."""
+
+    def fit(x: Floats, targets: Floats) -> Any:
+        rng = np.random.default_rng(seed)
+        weights = first_weights(rng, x.shape[1], 256, 256, targets.shape[1])
+        data = np.asarray(x, np.float32), np.asarray(targets, np.float32)
+        net = Net(next(descents(_loss, weights, data, (epochs,), rng, batch)))
+        return lambda x: special.softmax(net(x), axis=1)
+
+    return fit
 
 
 def descents(
@@ -77,15 +90,13 @@ def descents(
 
 
 def cross_entropy(logits: Any, y: Any) -> Any:
-    """Of the softmax, the mean over the rows."""
-    return jnp.mean(jax.nn.logsumexp(logits, axis=1) - jnp.take_along_axis(logits, y[:, None], axis=1)[:, 0])
+    """Of the softmax, the mean over the rows; y has their classes, (n,), or probabilities of classes, (n, k)."""
+    own = jnp.sum(y * logits, axis=1) if y.ndim == 2 else jnp.take_along_axis(logits, y[:, None], axis=1)[:, 0]
+    return jnp.mean(jax.nn.logsumexp(logits, axis=1) - own)
 
 
 def _loss(weights: Weights, x: Any, y: Any) -> Any:
-    *hidden, (last, bias) = weights
-    for w, b in hidden:
-        x = jax.nn.relu(x @ w + b)
-    return cross_entropy(x @ last + bias, y)
+    return cross_entropy(logits_of(weights, x), y)
 
 
 # On one thread, because the sums of a product depend on the number of threads that share it.

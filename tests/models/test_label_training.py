@@ -10,8 +10,8 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp.checks import InputError
 from models.label_dp import gaussian_scale, gaussian_votes, laplace_scale, laplace_votes
-from models.label_net import learner
 from models.label_training import MECHANISMS, Task, by_scikit_learn, one_hot, pate
+from models.net import learner
 
 FLAT = lambda x, targets: lambda x: np.tile(targets.mean(axis=0), (len(x), 1))  # noqa: E731
 

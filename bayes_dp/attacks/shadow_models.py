@@ -6,13 +6,12 @@ r: neither the backend, nor the number of processes, nor an interruption changes
 models the first ones stay as they are.
 
 A folder for checkpoints has `settings.json`, which says what it is of, and a file for each model as soon as it is
-done: its log-odds, and the digest of them and of all that they depend on. The function `fit` is known there by its name
-only.
+done: its log-odds, and the digest of them and of all that they depend on. The function `fit` counts with its code and
+what it encloses, and not with the functions that it calls.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import os
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from bayes_dp.attacks.score_matrix import ScoreMatrix
 from bayes_dp.checks import InputError, is_one_of, seed_of, show, whole_number
 from bayes_dp.data.kept import Kept
 from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.support.content import digest_of
 from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.workers import check_jobs, one_thread, pool
 
@@ -144,9 +144,5 @@ def _takes_seed(fit: Fit) -> bool:
 
 
 def _digest(fit: Fit, questions: Questions, output: Output, seed: int) -> str:
-    """SHA-256 of all that a model depends on, but what `fit` does."""
-    from joblib import hash as content_of
-
-    name = getattr(fit, "__qualname__", type(fit).__qualname__)
-    content = [name, output, seed, __version__, *(content_of(each) for pair in questions for each in pair)]
-    return hashlib.sha256(repr(content).encode()).hexdigest()
+    """SHA-256 of all that a model depends on."""
+    return digest_of([fit, output, seed, __version__, questions])

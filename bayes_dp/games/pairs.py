@@ -14,7 +14,6 @@ though its Definition 1 adds or removes one. With add-or-remove ε, replacing is
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from bayes_dp.checks import InputError, numbers, one_number, seed_of, show, trut
 from bayes_dp.data.kept import Kept
 from bayes_dp.games.played import SHARES, Played, shares_of
 from bayes_dp.support.arrays import Bools, Floats
+from bayes_dp.support.content import digest_of
 from bayes_dp.support.estimators import chances, check_classifier, with_states
 from bayes_dp.support.progress import bar, check_shown
 from bayes_dp.support.workers import check_jobs, one_thread, pool
@@ -105,8 +105,10 @@ def one_game(
         model = classifiers.made(kind, int(states[int(kind == "attack")]))
         learned = np.concatenate([inside[:training], outside[:training]])
         try:
-            model.fit(learned, np.repeat([1, 0], training))
             shown = np.where(coins[:, None], inside[training:], outside[training:])
+            empty = np.isnan(learned).all(axis=0)  # which tells nothing, and which scikit-learn's trees refuse
+            learned[:, empty] = shown[:, empty] = 0.0
+            model.fit(learned, np.repeat([1, 0], training))
             found[name] = chances(model, shown, type(model).__name__)
         except InputError:
             raise
@@ -153,9 +155,7 @@ def _run(game: Any, names: Sequence[str], seed: int, k: int) -> tuple[int, list[
 
 
 def _digest(inputs: Sequence[Any], seed: int) -> str:
-    from joblib import hash as content_of
-
-    return hashlib.sha256(f"{seed} {__version__} {[content_of(each) for each in inputs]}".encode()).hexdigest()
+    return digest_of([seed, __version__, *inputs])
 
 
 # Of arrays ------------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def coin_pairs(
     found = dict(
         play_all(
             _Pairs(sides[0], sides[1], n, learned, classifiers), tuple(models), n - learned,
-            [*blind, *(each for pair in models.values() for each in pair), repr(classifiers), share],
+            [*blind, *(each for pair in models.values() for each in pair), classifiers, share],
             how,
         )
     )  # fmt: skip

@@ -138,8 +138,8 @@ class Panoramia:
         names = [*models, *(["control"] if own else [])]
         told = {name: says(model, self.x, self.y, name) for name, model in models.items()}  # also what is of what
         first, second, pairs = self._sizes()
-        inputs = [self.x, self.y, self.real, *told.values(), names, first, second, self._helpers(), _name(self.helper)]
-        inputs += [_name(self.features), _name(self.generator), repr(self._classifiers())]
+        inputs = [self.x, self.y, self.real, *told.values(), names, first, second, self._helpers()]
+        inputs += [self.helper, self.features, self.generator, self._classifiers()]
         job = _Job(self, models, own)
         found = dict(play_all(job, names, pairs, inputs, how))
         sizes = {"generator and helpers": first, "attack training": second, "audit": pairs}
@@ -226,18 +226,22 @@ class _Job:
             models["control"] = _trained(game.helper, *for_generator, rng)
         classes = None if game.y is None else np.unique(np.asarray(game.y))
         members = _chosen(game.x, game.y, kept)
-        sides = [
-            Sides(
-                self._features(*side, beside, classes),
-                {name: says(model, *side, name) for name, model in models.items()},
-            )
-            for side in (members, others)
-        ]
+        who = "real" if game.generator is None else "generator.sample"
+        if game.features is None:
+            _alike(who, others[0], members[0])
+        sides = [self._side(*members, beside, classes, models)]
+        try:
+            sides.append(self._side(*others, beside, classes, models))
+        except InputError as error:
+            raise InputError(f"{who} has examples that cannot be used: {error}") from error
         if sides[0].features.shape[1] != sides[1].features.shape[1]:
             found = sides[1].features.shape[1], sides[0].features.shape[1]
-            who = "real" if game.generator is None else "generator.sample"
             raise InputError(f"{who} must have examples like the members, with {found[1]} features, not {found[0]}")
         return one_game(sides[0], sides[1], second, game._classifiers(), rng)
+
+    def _side(self, x: Any, y: Any, beside: Sequence[Any], classes: Any, models: Mapping[str, Any]) -> Sides:
+        features = self._features(x, y, beside, classes)
+        return Sides(features, {name: says(model, x, y, name) for name, model in models.items()})
 
     def _features(self, x: Any, y: Any, helpers: Sequence[Any], classes: Any) -> Floats:
         n = _length(x)
@@ -297,6 +301,17 @@ def _drawn(generator: Any, n: int, seed: int, classes: bool) -> tuple[Any, Any]:
     return x, y
 
 
+def _alike(name: str, x: Any, members: Any) -> None:
+    """Refuse examples of another shape than the members, or with other columns."""
+    for what, of in (("shape", lambda each: tuple(each.shape[1:])), ("columns", lambda each: list(each.columns))):
+        try:
+            found, wanted = of(x), of(members)
+        except Exception:  # they have none, or are of any class, which may raise anything
+            continue
+        if found != wanted:
+            raise InputError(f"{name} must have examples like the members, of the {what} {wanted}, not {found}")
+
+
 def _pair(name: str, x: Any, y: Any) -> None:
     if not (n := _length(x)):
         raise InputError(f"{name} must hold examples along its first axis, at least one, not {show(x):.80}")
@@ -318,10 +333,3 @@ def _length(x: Any) -> int:
 
 def _chosen(x: Any, y: Any, which: Indices) -> tuple[Any, Any]:
     return rows(x, which), None if y is None else np.asarray(y)[which]
-
-
-def _name(value: Any) -> str:
-    """What a folder of games knows of a function or an object."""
-    known = getattr(value, "__dict__", {}).items()
-    settings = {key: each for key, each in known if isinstance(each, int | float | str)}
-    return f"{getattr(value, '__qualname__', type(value).__qualname__)} {settings}"

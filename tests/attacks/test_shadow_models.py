@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +37,20 @@ class Stopped(Exception):  # noqa: N818
     """As if somebody had stopped it."""
 
 
-class FitsUntil:
-    """Fits so many models, and then is stopped."""
+left: list[None] = []  # fits before the next one stops
 
-    def __init__(self, most: int) -> None:
-        self.left = most
-        self.__qualname__ = "fit"
 
-    def __call__(self, x: np.ndarray, y: np.ndarray) -> LogisticRegression:
-        if not self.left:
-            raise Stopped
-        self.left -= 1
-        return fit(x, y)
+def stopped(x: np.ndarray, y: np.ndarray) -> LogisticRegression:
+    if not left:
+        raise Stopped
+    left.pop()
+    return fit(x, y)
+
+
+def until(fits: int) -> Any:
+    """A function that fits so many models, and then stops; always the same one."""
+    left[:] = [None] * fits
+    return stopped
 
 
 def test_each_model_is_trained_on_its_members():
@@ -110,14 +113,14 @@ def test_the_same_bits_on_dask():
 def test_an_interrupted_run_goes_on(tmp_path: Path):
     expected = shadow(fit, X, Y, 5)
     with pytest.raises(Stopped):
-        shadow(FitsUntil(2), X, Y, 5, checkpoint=tmp_path)
+        shadow(until(2), X, Y, 5, checkpoint=tmp_path)
     files = sorted(each.name for each in tmp_path.iterdir())
     assert files == ["model00000.npz", "model00001.npz", "settings.json"]
     before = {name: (tmp_path / name).stat().st_mtime_ns for name in files}
-    assert shadow(FitsUntil(3), X, Y, 5, checkpoint=tmp_path) == expected
+    assert shadow(until(3), X, Y, 5, checkpoint=tmp_path) == expected
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in files} == before
-    assert shadow(FitsUntil(0), X, Y, 5, checkpoint=str(tmp_path)) == expected
-    assert len(shadow(FitsUntil(1), X, Y, 6, checkpoint=tmp_path)) == 6  # and with one more
+    assert shadow(until(0), X, Y, 5, checkpoint=str(tmp_path)) == expected
+    assert len(shadow(until(1), X, Y, 6, checkpoint=tmp_path)) == 6  # and with one more
 
 
 def test_a_killed_run_goes_on(tmp_path: Path):
@@ -145,6 +148,10 @@ def slow(x: np.ndarray, y: np.ndarray) -> LogisticRegression:
     return fit(x, y)
 
 
+def penalized(x: np.ndarray, y: np.ndarray, c: float) -> LogisticRegression:
+    return LogisticRegression(C=c).fit(x, y)
+
+
 def test_files_that_were_changed_are_named(tmp_path: Path):
     expected = shadow(fit, X, Y, 2, checkpoint=tmp_path)
     file = tmp_path / "model00001.npz"
@@ -160,10 +167,20 @@ def test_files_that_were_changed_are_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "other", [{"seed": 1}, {"x": X + 1}, {"y": 2 - Y}, {"population": (X[:2], Y[:2])}, {"fit": slow}]
+    "other",
+    [
+        {"seed": 1},
+        {"x": X + 1},
+        {"y": 2 - Y},
+        {"population": (X[:2], Y[:2])},
+        {"fit": slow},
+        {"fit": partial(penalized, c=2.0)},
+    ],
 )
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, other: dict[str, Any]):
-    given = {"fit": fit, "x": X, "y": Y, "models": 1, "checkpoint": tmp_path}
+    same = partial(penalized, c=1.0) if isinstance(other.get("fit"), partial) else fit
+    given = {"fit": same, "x": X, "y": Y, "models": 1, "checkpoint": tmp_path}
+    shadow(**given)
     shadow(**given)
     assert "is of other examples, or of another fit, output or seed" in refusal(shadow, **given | other)
 

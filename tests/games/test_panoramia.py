@@ -6,13 +6,16 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 import bayes_dp as bdp
@@ -172,6 +175,40 @@ def test_what_is_done_is_kept(tmp_path):
         game.play(lambda x: x[:, 1], seeds=3, checkpoint=tmp_path)
 
 
+class Shifted(Normal):
+    def __init__(self, by):
+        self.by = by
+
+    def sample(self, n, seed):
+        return super().sample(n, seed) + self.by
+
+
+def scaled(x, by):
+    return x * by
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"generator": Shifted([0.0])}, {"generator": Shifted([1.0])}),
+        ({"features": lambda x: x}, {"features": lambda x: x[:, :1]}),
+        ({"features": partial(scaled, by=1.0)}, {"features": partial(scaled, by=-1.0)}),
+        (
+            {"attack_classifier": HistGradientBoostingClassifier(categorical_features=[0])},
+            {"attack_classifier": HistGradientBoostingClassifier(categorical_features=[1])},
+        ),
+    ],
+)
+def test_a_folder_of_another_game_is_refused(tmp_path, one, other):
+    """Also where its parts differ in what no name and no number tells."""
+    x = np.random.default_rng(0).integers(0, 9, (160, 2)).astype(float)
+    games = [bdp.games.Panoramia(x, **{"generator": Shifted([0.0])} | each) for each in (one, one, other)]
+    first, again = (game.play(remembers, checkpoint=tmp_path).digest() for game in games[:2])
+    assert first == again
+    with pytest.raises(bdp.InputError, match="is of other data, models or settings; delete it"):
+        games[2].play(remembers, checkpoint=tmp_path)
+
+
 def test_a_killed_run_goes_on(tmp_path):
     code = (
         "from tests.games import test_panoramia as t\n"
@@ -281,6 +318,20 @@ class Short(Normal):
         return super().sample(n, seed)[:5]
 
 
+class Fixed:
+    """Draws an example, and its class, again and again."""
+
+    def __init__(self, x, y=None):
+        self.x, self.y = x, y
+
+    def fit(self, *_):
+        pass
+
+    def sample(self, n, seed):
+        x = np.repeat([self.x], n, axis=0)
+        return x if self.y is None else (x, np.full(n, self.y))
+
+
 @pytest.mark.parametrize(
     ("game", "call", "message"),
     [
@@ -292,9 +343,29 @@ class Short(Normal):
         (
             bdp.games.Panoramia(X, real=X[:, :1]),
             {"target": remembers},
-            "real must have .* 2 features, not 1",
+            r"real must have examples like the members, of the shape \(2,\), not \(1,\)",
         ),
         (bdp.games.Panoramia(X, generator=Normal(), features=lambda x: ["a"] * len(x)), {"target": remembers}, "feat"),
+        (
+            bdp.games.Panoramia(X, Y, Fixed([0.0, 0.0], 3)),
+            {"target": model},
+            r"generator.sample has examples that cannot be used: y\[0\] must be the number of a column .* not 3",
+        ),
+        (
+            bdp.games.Panoramia(X, generator=Fixed([np.inf, 0.0])),
+            {"target": lambda x: np.ones(len(x))},
+            r"generator.sample has examples that cannot be used: x\[0, 0\] must be finite, or missing",
+        ),
+        (
+            bdp.games.Panoramia(np.zeros((N, 2, 2)), generator=Fixed(np.ones(4))),
+            {"target": lambda x: np.ones(len(x))},
+            r"generator.sample must have examples like the members, of the shape \(2, 2\), not \(4,\)",
+        ),
+        (
+            bdp.games.Panoramia(pd.DataFrame(X, columns=["a", "b"]), real=pd.DataFrame(X, columns=["b", "a"])),
+            {"target": lambda x: np.ones(len(x))},
+            r"real must have examples like the members, of the columns \['a', 'b'\], not \['b', 'a'\]",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")

@@ -49,6 +49,7 @@ _REPLACED = (
     "ε is of the replacement of an example by another one, as coins fell after the training; for adding or removing one"
     " take half of it."
 )
+_TURNED = "The classifiers take members for the others more often than not: the same examples may be on both sides."
 _HIGH = 2.5  # of c, with which nothing was seen in what was measured
 _LEAST_LEFT = 1.0  # between c and the largest bound that so many guesses can give
 
@@ -168,6 +169,8 @@ def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> 
     values = np.array([one.value for one in found])
     details = dict(best.details) | {"games": len(found), "mean": float(values.mean()), "sd": float(values.std())}
     details |= {"largest_possible": _ceiling(played, delta, gamma, 1 - each)}
+    if not played.generated:
+        details |= {"baseline": _middle(measured(1)).value}
     if controls:
         details |= {"control": (blind := _middle(controls).value), "excess": best.value - blind}
     if played.sizes:
@@ -185,7 +188,7 @@ def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> 
         assumptions=tuple(assumptions),
         provenance=Provenance("panoramia", played.digest(), {"delta": delta}, {}, settings),
         invalid=joined(best.invalid, contradicted),
-        warnings=(*best.warnings, *_warnings(details, played.generated)),
+        warnings=((_TURNED,) if best.warnings else ()) + _warnings(details, played.generated),
         details=details,
         at=lambda d: panoramia(played, delta=d, gamma=gamma, confidence=confidence),
     )
@@ -229,8 +232,16 @@ def _warnings(details: dict[str, Any], generated: bool) -> tuple[str, ...]:
             f"The control has a bound of {control:.4g}: it leaks too, or the non-members are not drawn as the members"
             " were, which makes the bound wrong."
         )
+    if (blind := details.get("baseline", 0.0)) > 0:
+        told.append(
+            f"A classifier that does not see the model has a bound of {blind:.4g} by itself, as it seldom should: the"
+            " non-members may not be drawn as the members were."
+        )
     left = details["largest_possible"] - c
-    if c >= _HIGH or (generated and left < _LEAST_LEFT):
+    if left + c < _LEAST_LEFT:
+        kind = "estimate" if generated else "bound"
+        told.append(f"With so few pairs no {kind} above {max(left, 0.0):.3g} is possible.")
+    elif c >= _HIGH or (generated and left < _LEAST_LEFT):
         told.append(
             f"The generated examples are told from real ones without the model (c ≥ {c:.3g}), so that little or nothing"
             f" of what the model leaks can be seen; no estimate above {max(left, 0.0):.3g} is possible. Take a better"

@@ -19,7 +19,8 @@ FILEs have a row for each example, and the same columns, say:
   31,40,0.42,0.02,0.37
 loss          what the audited model says of the example; several columns may be
 helper        features of the baseline: of the example, and losses of models that
-              never saw these members, best one trained on generated examples
+              never saw these members, best one trained on generated examples;
+              they may be missing (empty)
 loss_control  the same of a model that leaks little: well generalised, or trained
               without these members
 No member in the file may have been used to make the generator or a helper.
@@ -106,15 +107,19 @@ def run(
         if not out.lower().endswith(".csv"):
             raise InputError(f"--out must end in .csv, not {show(out)}")
         check_writable(out)
-    said = {"target": target_loss.split(",")} | ({} if control_loss is None else {"control": control_loss.split(",")})
+    said = {"target": _names(target_loss)} | ({} if control_loss is None else {"control": _names(control_loss)})
     other = generated if generated is not None else str(non_members)
-    columns = _read(members, other, said, None if baseline_features is None else baseline_features.split(","))
+    columns = _read(members, other, said, None if baseline_features is None else _names(baseline_features))
     how: dict[str, Any] = {"training": training, "seeds": seeds, "seed": seed, "n_jobs": jobs}
     played = coin_pairs(**columns, real=generated is None, **how)
     found = measure(played, delta=delta, gamma=gamma, confidence=confidence)
     if out is not None:
         played.table().to_csv(out)
     return report({"all": found}, as_json, fail_above, brief=brief)
+
+
+def _names(headings: str) -> list[str]:
+    return [heading.strip() for heading in headings.split(",")]
 
 
 def _read(members: str, others: str, said: dict[str, list[str]], features: list[str] | None) -> dict[str, Any]:
@@ -125,12 +130,18 @@ def _read(members: str, others: str, said: dict[str, list[str]], features: list[
     tables = [open_columns(name) for name in (members, others)]
     taken = {heading for headings in said.values() for heading in headings}
     if features is None:
+        for one, other in (tables, tables[::-1]):
+            if lacking := [name for name in other.headings if name not in {*one.headings, *taken, "id"}]:
+                raise InputError(
+                    f"{one.name} has no column {show(lacking[0])}, which {other.name} has: name the"
+                    " --baseline-features that both have"
+                )
         features = [heading for heading in tables[0].headings if heading not in taken and heading != "id"]
     if shared := sorted(taken & set(features)):
         raise InputError(f"--baseline-features must not have what a model says, and {show(shared[0])} is that")
     found: dict[str, Any] = {}
     for name, headings in {"features": features, **said}.items():
-        own, rest = (table.features(headings) for table in tables)
+        own, rest = (table.features(headings, missing=name == "features") for table in tables)
         if name != "features" and own.texts:
             raise InputError(f"{members}: the column {show(next(iter(own.texts)))} must hold numbers")
         whole = own.above(rest).matrix()[1]

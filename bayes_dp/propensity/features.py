@@ -61,6 +61,8 @@ class Features:
         """These examples, and below them the `other` ones, which must have the same columns."""
         if self.names != other.names or self.texts.keys() != other.texts.keys():
             mine, others = [*self.names, *self.texts], [*other.names, *other.texts]
+            if mixed := (set(self.names) & set(other.texts)) | (set(self.texts) & set(other.names)):
+                raise InputError(f"the column {show(min(mixed))} holds numbers on one side, and texts on the other")
             raise InputError(f"both sets of features must have the same columns, not {show(mine)} and {show(others)}")
         texts = {name: np.concatenate([column, other.texts[name]]) for name, column in self.texts.items()}
         return Features(self.names, np.vstack([self.numbers, other.numbers]), texts)
@@ -134,17 +136,18 @@ class Columns:
         array = None if self.array is None else self.array[chosen]
         return Columns(self.name, frame, array, lambda i: self.place(int(chosen[i])))
 
-    def features(self, headings: Sequence[str], categories: Sequence[str] = ()) -> Features:
-        """The columns of these headings, or all of an .npy file, as features."""
+    def features(self, headings: Sequence[str], categories: Sequence[str] = (), missing: bool = False) -> Features:
+        """The columns of these headings, or all of an .npy file, as features; where some may be `missing` these are
+        NaN, and the empty text."""
         self._check([*headings, *categories])
         if self.frame is None:
-            return _from_array(self.array, self.name)
+            return _from_array(self.array, self.name, missing)
         if not headings:
             raise InputError(f"{self.name} has no column that is a feature, only {show(self.headings)}")
         if outside := [column for column in categories if column not in headings]:
             raise InputError(f"{self.name}: the column {show(outside[0])} is named as categories, but is no feature")
         places = [self.headings.index(heading) for heading in headings]
-        return _from_frame(self.frame.iloc[:, places], self.place, self.name, categories)
+        return _from_frame(self.frame.iloc[:, places], self.place, self.name, categories, missing)
 
     def _check(self, headings: Sequence[str]) -> None:
         for heading in headings:
@@ -207,7 +210,7 @@ def unit_codes(groups: Any, n: int) -> Indices:
 # Where they come from -------------------------------------------------------------------------------------------------
 
 
-def _from_array(given: Any, name: str) -> Features:
+def _from_array(given: Any, name: str, missing: bool = False) -> Features:
     try:
         array = np.asarray(given)
     except Exception:  # the value may be of any class, and so raise anything
@@ -216,7 +219,7 @@ def _from_array(given: Any, name: str) -> Features:
     names = tuple(f"{j}" for j in range(array.shape[1]))
     with np.errstate(over="ignore"):
         numbers = array.astype(np.float64)
-    return _checked(names, numbers, {}, lambda i: f"{name}, row {i}", name)
+    return _checked(names, numbers, {}, lambda i: f"{name}, row {i}", name, missing)
 
 
 def _two_dimensions(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -229,7 +232,9 @@ def _two_dimensions(array: NDArray[Any], name: str) -> NDArray[Any]:
     return array
 
 
-def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequence[str]) -> Features:
+def _from_frame(
+    frame: pd.DataFrame, place: Place, what: str, categories: Sequence[str], missing: bool = False
+) -> Features:
     import pandas as pd
 
     headings = list(map(str, frame.columns))
@@ -254,12 +259,14 @@ def _from_frame(frame: pd.DataFrame, place: Place, what: str, categories: Sequen
         else:
             cells = column.astype(object)
             meant = heading in categories
+            if missing:
+                cells = cells.where(cells.notna(), "")
             column_texts = _texts(cells.to_numpy(), cells.isna().to_numpy(bool), heading, place, meant)
             if not meant and not isinstance(column.dtype, pd.CategoricalDtype):
                 _no_spoilt_numbers(column_texts, heading, place)
             texts[heading] = _few(column_texts, heading)
     matrix = np.column_stack(list(numbers.values())) if numbers else np.empty((len(frame), 0))
-    return _checked(tuple(numbers), matrix, texts, place, "features")
+    return _checked(tuple(numbers), matrix, texts, place, "features", missing)
 
 
 def _texts(cells: NDArray[Any], missing: Bools, heading: str, place: Place, meant: bool) -> NDArray[np.str_]:
@@ -310,14 +317,20 @@ def _no_spoilt_numbers(texts: NDArray[np.str_], heading: str, place: Place) -> N
 
 
 def _checked(
-    names: tuple[str, ...], numbers: Floats, texts: dict[str, NDArray[np.str_]], place: Place, what: str
+    names: tuple[str, ...],
+    numbers: Floats,
+    texts: dict[str, NDArray[np.str_]],
+    place: Place,
+    what: str,
+    missing: bool = False,
 ) -> Features:
     if not len(numbers) or not (names or texts):
         raise InputError(f"{what} must hold at least one example and one feature, not {numbers.shape}")
-    if (bad := ~np.isfinite(numbers)).any():
+    if (bad := ~(np.isfinite(numbers) | (missing & np.isnan(numbers)))).any():
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(bad)), bad.shape))
         column = f"column {j}" if names[j] == f"{j}" else names[j]
-        raise InputError(f"{place(i)}: {column} must be a finite number, not {show(numbers[i, j])}")
+        wanted = "a finite number, or missing" if missing else "a finite number"
+        raise InputError(f"{place(i)}: {column} must be {wanted}, not {show(numbers[i, j])}")
     return Features(names, numbers, texts)
 
 

@@ -13,6 +13,7 @@ __all__ = ["game_in_short", "of_game"]
 _ROWS = {
     "c_plus_epsilon_lower_bound": "lower bound of c + ε, by the attack that sees the model",
     "c_lower_bound": "lower bound of c, by the baseline that does not",
+    "baseline": "the bound of the baseline by itself, 0 where nothing but the model tells members",
     "control": "the same measurement on the control",
     "excess": "by how much the model's exceeds it",
     "largest_possible": "the largest bound that so many guesses can give",

@@ -201,6 +201,36 @@ def test_real_non_members_of_another_law_are_seen_by_the_baseline(baseline):
     assert bdp.compare(played(generated=False), 1e-3, names=["panoramia", "one-run"]).rows[1].valid
 
 
+@pytest.mark.parametrize(("side", "kind"), [(1, "members"), (0, "none")])
+def test_a_few_that_are_known_for_certain_are_seen(side, kind):
+    """30 of about 1000 on one side bear a mark: an AUC of 0.515, and a bound that would be 1.2 without any leak."""
+    rng = np.random.default_rng(0)
+    member = rng.random((1, 2000)) < 0.5
+    marked = np.zeros(member.shape, bool)
+    marked[0, np.flatnonzero(member[0] == bool(side))[:30]] = True
+    blind = np.where(marked, 0.9 if side else 0.1, rng.uniform(0.2, 0.8, member.shape))
+    found = panoramia(bdp.games.Played(member, blind, blind, generated=False))
+    told = re.search(rf"tells them apart \((\d+) of the (\d+) that it is surest of are {kind}, p = ", found.invalid)
+    assert int(told[1]) > 0.8 * int(told[2]) <= 40
+    assert any("has a bound of" in sentence for sentence in found.warnings) == bool(side)
+    assert panoramia(bdp.games.Played(member, rng.random(member.shape), blind, generated=False)).valid
+
+
+def test_few_pairs_are_said_to_be_few():
+    for generated, kind in ((True, "estimate"), (False, "bound")):
+        found = panoramia(played(m=20, generated=generated))
+        assert any(f"With so few pairs no {kind} above" in sentence for sentence in found.warnings)
+        assert not any("better generator" in sentence for sentence in found.warnings)
+        assert not any("few pairs" in sentence for sentence in panoramia(played(generated=generated)).warnings)
+
+
+def test_attacks_that_are_the_wrong_way_round():
+    """Not losses, as a table of scores would be told, but examples on both sides, or few."""
+    told = panoramia(played(attack=0.2, control=0.5)).warnings
+    assert any("take members for the others" in sentence for sentence in told)
+    assert not any("loss" in sentence for sentence in told)
+
+
 def test_non_members_of_the_same_law_are_rarely_taken_for_others():
     """At 1e-4, with few pairs and with ties: fewer than 1 of 1000."""
     for score in (lambda rng: rng.random((1, 20)), lambda rng: rng.integers(0, 3, (1, 60)) / 3):

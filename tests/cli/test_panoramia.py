@@ -81,6 +81,44 @@ def test_numbers_of_rows_tell_nobody_who_is_a_member(tmp_path, capsys):
     assert "a classifier that does not see the model tells them apart" in capsys.readouterr().out
 
 
+def test_missing_features(tmp_path, capsys):
+    """Empty cells of numbers and of texts, and a column without any number."""
+    tables = [IN.assign(empty=np.nan), OUT.assign(empty=np.nan)]
+    for name, table in zip(("in.csv", "out.csv"), tables, strict=True):
+        table.loc[3, "age"] = np.nan
+        table.loc[5, "site"] = None
+        table.to_csv(tmp_path / name, index=False)
+    given = ["panoramia", "run", "--members", str(tmp_path / "in.csv"), "--generated", str(tmp_path / "out.csv")]
+    given += ["--target-loss", " loss", "--control-loss", "loss_control"]
+    assert main([*given, "--json"]) == 0
+    features = [
+        np.column_stack([each["age"], np.zeros(N), each["site"].isna(), each["site"] == "a", each["site"] == "b"])
+        for each in tables
+    ]
+    said = {"target": "loss", "control": "loss_control"}
+    pairs = {name: (tables[0][column].to_numpy(), tables[1][column].to_numpy()) for name, column in said.items()}
+    found = bdp.audits.panoramia(bdp.games.coin_pairs(tuple(features), **pairs))
+    assert json.loads(capsys.readouterr().out)["value"] == found.value
+
+
+def test_files_whose_columns_differ(files, capsys, tmp_path):
+    other = str(tmp_path / "other.csv")
+    given = ["panoramia", "run", "--target-loss", "loss"]
+    for table, message in (
+        (OUT.drop(columns="age"), "other.csv has no column 'age', which"),
+        (OUT.assign(source="web"), "in.csv has no column 'source', which"),
+        (OUT.drop(columns="loss"), "other.csv has no column 'loss', only"),
+        (OUT.assign(site=RNG.random(N)), "the column 'site' holds numbers on one side, and texts on the other"),
+    ):
+        table.to_csv(other, index=False)
+        assert main([*given, "--members", files[0], "--generated", other]) == 2
+        shown = capsys.readouterr().err
+        assert message in shown
+        assert shown.count("\n") == 1
+    OUT.assign(source="web", id=1)[::-1].to_csv(other, index=False)
+    assert main([*given, "--members", files[0], "--generated", other, "--baseline-features", "age, site"]) == 0
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -69,7 +69,7 @@ class GridMarginal:
         return np.where((value >= self.coordinate.low) & (value <= self.coordinate.high), density, 0.0)
 
     def quantile(self, probability: ArrayLike) -> Floats:
-        return self.coordinate.value(self.density_u.quantile(np.asarray(probability, float)))
+        return self.coordinate.value(self.density_u.quantile(np.asarray(probability, float))) + 0.0  # never -0.0
 
     @underflow_is_zero
     def hdi(self, probability: float) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from bayes_dp.tradeoff import delta_from_mu, epsilon_from_mu
 __all__ = ["TELLING", "BesideGaussian"]
 
 TELLING = 3.0  # difference of log evidences from which counts are said to favour a family
+_COLLAPSE = 2.0  # ratio of upper ends, at δ = 0 and at the known δ, from which the thresholds are said to decide
 
 
 class BesideGaussian(Posterior):
@@ -88,7 +89,25 @@ class BesideGaussian(Posterior):
         )
         return (
             "The upper end presumes attacks that come near the corner of R(ε,δ), which Gaussian noise does not have:"
-            f" {instead}. {self.told}"
+            f" {instead}. {self.told}{self._collapsed(prob)}"
+        )
+
+    def _collapsed(self, prob: float) -> str:
+        """What the same counts say at δ = 0, where an interval that begins below δ ends far below that; else nothing.
+
+        Rates that are uniform over R(ε, δ) lie anywhere along the diagonal if ε ≪ δ, and seldom at a small α if ε ≫ δ.
+        So thresholds with a small α speak for an ε near 0, however small δ is. R(ε, 0) has no such end.
+        """
+        (known,) = self.provenance.known.values()
+        low, high = self.interval(prob)
+        if self.parameter != "epsilon" or not low < known:
+            return ""
+        least, most = posterior_of_family(self.counts, "pure", **self.beliefs).interval(prob)
+        if not most > _COLLAPSE * high:
+            return ""
+        return (
+            " The interval begins below δ, where the places of the thresholds decide and not the errors: at δ = 0 the"
+            f" same counts put ε between {digits(least)} and {digits(most)}."
         )
 
     @property

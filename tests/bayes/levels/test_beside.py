@@ -144,6 +144,33 @@ def test_every_posterior_says_it():
     assert "would put δ between" in delta.summary()
 
 
+def response_at_one_threshold(epsilon, alpha, seed):
+    rng = np.random.default_rng(seed)
+    beta = tradeoff.approx_dp(alpha, epsilon, 0.0)
+    return bdp.ErrorCounts(rng.binomial(1000, alpha, 20), 1000, rng.binomial(1000, beta, 20), 1000)
+
+
+@pytest.mark.parametrize(("epsilon", "alpha"), [(0.1, 0.1), (0.1, 0.01), (0.2, 0.05)])
+def test_an_interval_that_thresholds_draw_below_delta_is_not_left_alone(epsilon, alpha):
+    """Of randomized response, which has the corner of R(ε, δ)."""
+    for seed in range(3):
+        counts = response_at_one_threshold(epsilon, alpha, seed)
+        post, pure = bdp.estimate(counts, 1e-5), bdp.estimate(counts, family="pure").interval(0.8)
+        assert post.interval()[1] < epsilon / 2
+        assert f"at δ = 0 the same counts put ε between {pure[0]:.4g} and {pure[1]:.4g}" in post.high_end(0.8)
+        assert pure[0] / 1.3 <= epsilon <= 1.3 * pure[1]
+
+
+def test_an_interval_above_delta_says_nothing_of_it():
+    for counts, delta in (
+        (response_at_one_threshold(0.1, 0.5, 0), 1e-5),
+        (response_at_one_threshold(1.5, 0.1, 0), 1e-5),
+        (bdp.ErrorCounts(2, 3, 1, 3), 0.5),
+        (response_at_one_threshold(0.1, 0.1, 0), 0.0),
+    ):
+        assert "at δ = 0 the same counts" not in bdp.estimate(counts, delta).high_end()
+
+
 def test_at_no_delta_no_number_will_do():
     post = bdp.estimate(bdp.ErrorCounts([12, 8, 20], 100, [55, 70, 41], 100), delta=0.0)
     assert post.gaussian() == (np.inf, np.inf)
@@ -166,6 +193,8 @@ def test_the_rows_that_are_printed():
     assert beside["parameter"] == "epsilon, if Gaussian"
     assert (beside["low"], beside["high"]) == pytest.approx(post.gaussian())
     assert [row["parameter"] for row in post.table()] == ["epsilon", "strength"]
+    useless = bdp.estimate(bdp.ErrorCounts(50, 100, 50, 100), 1e-3)
+    assert str(useless.shown()[-1]["hdi_low"]) == "0.0"  # and not -0.0
     assert repr(post).endswith(f"; if Gaussian, {post.gaussian()[0]:.4g} to {post.gaussian()[1]:.4g}>")
 
 

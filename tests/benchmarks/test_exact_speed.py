@@ -14,9 +14,11 @@ def model_counts(n, trials=1000, delta=1e-3):
     return bdp.ErrorCounts(rng.binomial(trials, rates[:, 0]), trials, rng.binomial(trials, rates[:, 1]), trials)
 
 
-@pytest.mark.parametrize(("n", "limit"), [(20, 0.5), (500, 5.0)])
-def test_joint_posterior(benchmark, n, limit):
-    counts = model_counts(n if benchmark.enabled else n // 5)
+@pytest.mark.parametrize(
+    ("n", "trials", "limit"), [(20, 100, 0.2), (20, 1000, 0.2), (20, 10_000, 0.25), (500, 1000, 4.0)]
+)
+def test_joint_posterior(benchmark, n, trials, limit):
+    counts = model_counts(n if benchmark.enabled else n // 5, trials)
     bdp.estimate(model_counts(2), 1e-3)  # what is imported and compiled at first use
     benchmark.pedantic(bdp.estimate, args=(counts, 1e-3), rounds=3)
     if benchmark.enabled:

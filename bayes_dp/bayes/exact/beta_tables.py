@@ -81,11 +81,12 @@ class BetaTails:
         logit = centre + scale * np.sinh(w)
         log_y, log_1y = -np.logaddexp(0.0, -logit), -np.logaddexp(0.0, logit)
         y = np.exp(log_y)
+        right = w > 0
+        log_cdf = np.empty(w.shape)
+        a, b = (np.broadcast_to(v, w.shape) for v in (kk + 1, nn - kk + 1))
         with np.errstate(divide="ignore"):
-            log_cdf = np.log(special.betainc(kk + 1, nn - kk + 1, y))
-            upper = special.betaincc(kk + 1, nn - kk + 1, y)
-        near_one = upper < 0.5
-        log_cdf[near_one] = np.log1p(-upper[near_one])
+            log_cdf[~right] = np.log(special.betainc(a[~right], b[~right], y[~right]))
+        log_cdf[right] = np.log1p(-special.betaincc(a[right], b[right], y[right]))
         far = log_cdf < -600.0
         if far.any():
             rows = np.nonzero(far)[0]

@@ -7,12 +7,13 @@ For binomial counts and (α,β) ~ Unif(R_s(ε,δ)) the integral over the rates i
 and the probability is that of two corners of the unit square: R_s = R(ε,δ) \\ R(sε,sδ), and the complement of R(e,d) is
 K(e,d) = {b < f_{e,d}(a)} and its image under (a,b) → (1-a,1-b). With P(e,d) = P[(a,b) ∈ K(e,d)], each corner gives
 P(sε,sδ) - P(ε,δ). Where P exceeds one half, its complement is computed instead: whichever is small is known to full
-relative precision, so that a base far outside R(ε,δ), or far inside R(sε,sδ), still has an accurate likelihood.
+relative precision, and with it the log odds of P, so that a base far outside R(ε,δ), or far inside R(sε,sδ), still has
+an accurate likelihood.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from scipy import special
@@ -24,14 +25,26 @@ from bayes_dp.region import log_boundary_area, log_layer_area
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["CornerFunction", "MarginalLikelihood"]
+__all__ = ["Corners", "MarginalLikelihood"]
 
 
-#: ε and δ (1, …) -> the small one of log P and log(1-P), and whether it is the complement; both (2, u, …)
-CornerFunction = Callable[[Floats, Floats], tuple[Floats, Bools]]
+class Corners(Protocol):
+    """What stands in for `MarginalLikelihood.corners` where many points are asked for."""
+
+    tabulated: Bools  # (u,), the bases of which `slopes` are known
+    largest: float  # the ε beyond which a posterior has nothing to lose
+
+    def __call__(self, epsilon: Floats, delta: Floats) -> Floats: ...
+
+    def slopes(self, epsilon: Floats, delta: Floats, along_epsilon: Floats, along_delta: Floats) -> Floats:
+        """The derivative of the log odds in a direction, all (m,): (2, u, m)."""
+        ...
+
 
 _NEGLIGIBLE = 36.0  # nats below the largest part at which another is left out
-_THIN = 0.01  # relative change of P across the layer below which it is integrated directly
+_THIN = 0.01  # change of the log odds across the layer below which its mass is integrated directly
+_SHORT = 1e-6  # the same, below which the change is taken from the slope of a table
+_TINY = 1e-280
 _LARGEST = 600.0  # beyond this ε R(ε,δ) no longer grows, for exp(-ε) to keep its digits
 _CLOSE_TO_ONE = 1.0 - 1e-12  # likewise for δ and s
 _PAIRS = 50_000  # pairs of base and point worked on at once, to bound memory
@@ -68,9 +81,9 @@ class MarginalLikelihood:
         second = np.sqrt((1 - beta) / (beta * m1) + alpha / ((1 - alpha) * m0))
         return np.log(np.stack([(1 - beta) / alpha, (1 - alpha) / beta])), np.stack([first, second])
 
-    def levels_in_delta(self, epsilon: Floats, corner: int, bases: Ints) -> tuple[Floats, Floats]:
-        """Where in δ the edge of a corner passes the bases, and over what width; both (bases, nodes, 3) from ε
-        (bases, nodes, 1).
+    def levels_in_delta(self, epsilon: Floats, corner: Ints, bases: Ints) -> tuple[Floats, Floats]:
+        """Where in δ the edges of corners pass their bases, and over what width; both (m, nodes, 3) from ε
+        (m, nodes, 1) and corners and bases (m,).
 
         It passes the posterior means at max(1 - α e^ε - β, 1 - α - β e^ε). Where one of the rates is known far better
         than the other, it passes the better known one at 1 - β, or 1 - α, and the other then lies in its end.
@@ -78,8 +91,8 @@ class MarginalLikelihood:
         x, n0, y, n1 = (v[bases].reshape(-1, 1, 1) for v in (self._x, self._n0, self._y, self._n1))
         alpha, beta = (x + 1) / (n0 + 2), (y + 1) / (n1 + 2)
         variance0, variance1 = alpha * (1 - alpha) / (n0 + 3), beta * (1 - beta) / (n1 + 3)
-        if corner == 1:
-            alpha, beta = 1 - alpha, 1 - beta
+        upper = (corner == 1).reshape(-1, 1, 1)
+        alpha, beta = np.where(upper, 1 - alpha, alpha), np.where(upper, 1 - beta, beta)
         growth = np.exp(np.minimum(epsilon, 300.0))  # beyond, the edge is far on the other side
         first, second = 1 - alpha * growth - beta, 1 - alpha - beta * growth
         variance = np.where(first > second, growth**2 * variance0 + variance1, variance0 + growth**2 * variance1)
@@ -88,7 +101,7 @@ class MarginalLikelihood:
         return level, np.sqrt(width)
 
     @underflow_is_zero
-    def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction | None = None) -> Floats:
+    def total(self, epsilon: Floats, delta: Floats, strength: Floats, corners: Corners | None = None) -> Floats:
         """Σ_i log L_i(ε,s) for ε and δ of shape (r,) and s of shape (r, c): an array (r, c).
 
         `corners` stands in for `self.corners`: a CornerTable, where many points are asked for.
@@ -99,7 +112,7 @@ class MarginalLikelihood:
         totals = [
             np.tensordot(
                 self._times,
-                self._log_likelihood(epsilon[p], delta[p], strength[p], corners or self.corners),
+                self._log_likelihood(epsilon[p], delta[p], strength[p], corners),
                 axes=1,
             )
             for p in parts
@@ -124,7 +137,7 @@ class MarginalLikelihood:
                 parts.append(self._log_tight(np.minimum(epsilon[p], _LARGEST), delta[p]))
             else:
                 s = np.minimum(strength[p, None], _CLOSE_TO_ONE)
-                parts.append(self._log_likelihood(epsilon[p], delta[p], s, self.corners)[..., 0])
+                parts.append(self._log_likelihood(epsilon[p], delta[p], s)[..., 0])
         return np.concatenate(parts, axis=1)[self._unique_of].T
 
     def depths(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
@@ -141,22 +154,37 @@ class MarginalLikelihood:
             np.maximum(-self.each(epsilon, delta, strength)[0] - area - self._log_pairs[self._unique_of], 0.0)
         )
 
-    def _log_likelihood(self, epsilon: Floats, delta: Floats, strength: Floats, corners: CornerFunction) -> Floats:
+    def _log_likelihood(
+        self, epsilon: Floats, delta: Floats, strength: Floats, corners: Corners | None = None
+    ) -> Floats:
         """log L of each unique base: (u, r, c) from ε, δ (r,) and s (r, c)."""
-        edge, area = _inner_edge(epsilon, delta, strength)
-        epsilon = np.minimum(epsilon, _LARGEST)
+        farthest = _LARGEST if corners is None else corners.largest
+        edge, area = _inner_edge(epsilon, delta, strength, farthest)
+        nearest = np.minimum(epsilon, farthest)
         # The outer edges and the inner ones in one batch, as small ones take no less time than large ones.
-        at = np.concatenate([epsilon[:, None], edge], axis=1), delta[:, None] * np.insert(strength, 0, 1.0, axis=1)
-        probability, complement = corners(at[0][None], at[1][None])
-        inside, log_change = _difference(
-            probability[..., 1:], complement[..., 1:], probability[..., :1], complement[..., :1]
-        )
-        log_mass = _log_add(inside[0], inside[1])
+        at = np.concatenate([nearest[:, None], edge], axis=1), delta[:, None] * np.insert(strength, 0, 1.0, axis=1)
+        odds = self.corners(*at) if corners is None else corners(*at)
+        inner, outer = odds[..., 1:], odds[..., :1]
+        with np.errstate(invalid="ignore"):
+            change = np.maximum(np.where(inner > -np.inf, inner - outer, 0.0), 0.0)
+        followed: Bools | np.bool_ = np.False_
+        if corners is not None:
+            followed = corners.tabulated[:, None, None]
+            short = (change < _SHORT) & (inner > -np.inf) & followed
+            if short.any():
+                row, column = np.nonzero(short.any(axis=(0, 1)))
+                rest = 1.0 - strength[row, column]
+                middle = 1.0 - 0.5 * rest
+                slopes = corners.slopes(middle * nearest[row], middle * delta[row], nearest[row], delta[row])
+                change[:, :, row, column] = np.where(
+                    short[:, :, row, column], np.maximum(-rest * slopes, 0.0), change[:, :, row, column]
+                )
+        log_mass, thin = _layer_mass(inner, outer, change)
         # Where the layer is so thin that the difference cancels, integrate its density over s' in (s, 1) instead.
-        thin = np.where(inside >= log_mass - 1.0, log_change, 0.0).max(axis=0) < _THIN
+        thin &= ~followed
         if thin.any():
             base, row, column = np.nonzero(thin)
-            log_mass[thin] = self._log_thin(base, epsilon[row], delta[row], strength[row, column])
+            log_mass[thin] = self._log_thin(base, nearest[row], delta[row], strength[row, column])
         return np.asarray(log_mass - area - self._log_pairs[:, None, None])
 
     def _log_thin(self, base: Ints, epsilon: Floats, delta: Floats, strength: Floats) -> Floats:
@@ -174,32 +202,37 @@ class MarginalLikelihood:
         return np.asarray(edge - log_boundary_area(epsilon, delta) - self._log_pairs[:, None])
 
     @underflow_is_zero
-    def corners(
-        self, epsilon: Floats, delta: Floats, which: tuple[int, ...] = (0, 1), bases: Ints | None = None
-    ) -> tuple[Floats, Bools]:
-        """The small one of log P[K] and log(1-P[K]) for the lower (0) and the upper (1) corner, and whether it is the
-        complement. ε and δ have shape (1, …), or (bases, …) where every base has its own, the results
-        (len(which), bases, …).
-        """
-        bases = np.arange(len(self._x)) if bases is None else bases
-        shape = (len(bases), *epsilon.shape[1:])
-        epsilon, delta = np.broadcast_to(epsilon, shape), np.broadcast_to(delta, shape)
-        base = np.broadcast_to(bases.reshape(-1, *[1] * (len(shape) - 1)), shape).ravel()
+    def corners(self, epsilon: Floats, delta: Floats) -> Floats:
+        """The log odds of P[K(ε,δ)] for the lower (0) and the upper (1) corner of each base: (…) -> (2, u, …)."""
+        shape = (2, len(self._x), *epsilon.shape)
+        places = np.indices(shape[:2]).reshape(2, *shape[:2], *[1] * epsilon.ndim)
+        return self.corner_odds(*(np.broadcast_to(v, shape).ravel() for v in (*places, epsilon, delta))).reshape(shape)
+
+    @underflow_is_zero
+    def corner_odds(self, corner: Ints, base: Ints, epsilon: Floats, delta: Floats) -> Floats:
+        """log P/(1-P) with P = P[K(ε,δ)] of a corner of a base, all of shape (m,); both tails to full precision."""
         m = len(base)
-        found = [self._slices(base, epsilon.ravel(), delta.ravel(), corner) for corner in which]
-        slices = Slices.concatenate([corner[0] for corner in found])
-        # Three slices a corner for each of the m points: evaluate the largest, then those that matter beside it.
+        slices, complement = self._slices(corner, base, epsilon, delta)
+        # Three slices for each of the m points: evaluate the largest, then those that matter beside it.
         bound = upper_bound(self._tails, slices).reshape(-1, m)
         value = np.full(bound.shape, -np.inf)
-        largest = np.argmax(bound, axis=0)
-        index = largest * m + np.arange(m)
+        index = np.argmax(bound, axis=0) * m + np.arange(m)
         value.flat[index] = log_slices(self._tails, slices.take(index))
         rest = bound > value.flat[index] - _NEGLIGIBLE
         rest.flat[index] = False
         index = np.flatnonzero(rest)
-        value.flat[index] = log_slices(self._tails, slices.take(index))
-        total = np.logaddexp.reduce(value.reshape(len(which), 3, m), axis=1)
-        return total.reshape(-1, *shape), np.stack([corner[1] for corner in found]).reshape(-1, *shape)
+        if len(index):
+            value.flat[index] = log_slices(self._tails, slices.take(index))
+        small = np.logaddexp.reduce(value, axis=0)
+        odds = small - np.log(-np.expm1(np.minimum(small, -1e-300)))
+        return np.where(complement, -odds, odds)
+
+    def vanishing(self, corner: Ints, base: Ints, log_odds: float) -> Bools:
+        """Where the log odds of P are surely smaller than this, far below zero, at ε = δ = 0 and so everywhere."""
+        zero = np.zeros(len(base))
+        slices, complement = self._slices(corner, base, zero, zero)
+        bound = upper_bound(self._tails, slices).reshape(3, -1).max(axis=0) + np.log(3.0)
+        return (bound < log_odds) & ~complement
 
     def _log_edge(self, base: Ints, epsilon: Floats, delta: Floats, at: Floats) -> Floats:
         """log of -d/ds P[K(sε,sδ)], both corners together, at s = `at`; all of shape (m,).
@@ -228,14 +261,16 @@ class MarginalLikelihood:
         densities = WeightedDensities(*(np.concatenate(parts) for parts in zip(*weights, strict=True)))
         return np.log(unit) + np.logaddexp.reduce(log_slices(densities, everything).reshape(4, -1), axis=0)
 
-    def _slices(self, base: Ints, epsilon: Floats, delta: Floats, corner: int) -> tuple[Slices, Bools]:
-        """The three slices of one corner: a < x*, x* < a < 1-δ, and a > 1-δ (for the complement only)."""
-        n0, n1 = self._n0[base], self._n1[base]
-        x = self._x[base] if corner == 0 else n0 - self._x[base]
-        below, above = (self._table[corner][base], self._table[1 - corner][base])  # F and 1-F of b (or of 1-b)
+    def _slices(self, corner: Ints, base: Ints, epsilon: Floats, delta: Floats) -> tuple[Slices, Bools]:
+        """The three slices of a corner, a < x*, x* < a < 1-δ, and a > 1-δ (for the complement only), and whether they
+        are of the complement.
+        """
+        n0, n1, lower = self._n0[base], self._n1[base], corner == 0
+        x = np.where(lower, self._x[base], n0 - self._x[base])
+        below, above = (self._table[corner, base], self._table[1 - corner, base])  # F and 1-F of b (or of 1-b)
         mean_a = (x + 1.0) / (n0 + 2.0)
         mean_b = (self._y[base] + 1.0) / (n1 + 2.0)
-        mean_b = mean_b if corner == 0 else 1.0 - mean_b
+        mean_b = np.where(lower, mean_b, 1.0 - mean_b)
         growth, c = np.exp(epsilon), 1.0 - delta
         x_star = c / (1.0 + growth)
         complement = mean_b < np.maximum(c - growth * mean_a, (c - mean_a) / growth)
@@ -256,43 +291,45 @@ class MarginalLikelihood:
         return Slices.concatenate(pieces), complement
 
 
-def _inner_edge(epsilon: Floats, delta: Floats, strength: Floats) -> tuple[Floats, Floats]:
+def _inner_edge(epsilon: Floats, delta: Floats, strength: Floats, farthest: float = _LARGEST) -> tuple[Floats, Floats]:
     """sε, the inner edge of the layer, and log |R_s(ε,δ)|; both (r, c) from ε, δ (r,) and s (r, c).
 
-    Where ε > _LARGEST, the outer edge stays there. The inner one is its own within half of that, as R(ε,δ) is then the
-    whole square to every digit; beyond, the likelihood has reached its limit, which is taken at s·_LARGEST.
+    Where ε > `farthest`, the outer edge stays there. The inner one is its own within half of that, as R(ε,δ) is then
+    the whole square to every digit that counts; beyond, the likelihood has reached its limit, which is taken at
+    s·farthest.
     """
     epsilon, delta = epsilon[:, None], delta[:, None]
-    nearest = np.minimum(epsilon, _LARGEST)
+    nearest = np.minimum(epsilon, farthest)
     area = log_layer_area(nearest, delta, strength)
-    if not (epsilon > _LARGEST).any():
+    if not (epsilon > farthest).any():
         return np.asarray(epsilon * strength), area
-    edge = np.minimum(epsilon * strength, np.maximum(0.5 * _LARGEST, nearest * strength))
-    alone = (epsilon > _LARGEST) & (strength < 0.5)
+    edge = np.minimum(epsilon * strength, np.maximum(0.5 * farthest, nearest * strength))
+    alone = (epsilon > farthest) & (strength < 0.5)
     whole = np.log(2.0) + 2.0 * np.log1p(-strength * delta) - edge - np.log1p(np.exp(-edge))
-    return np.where(epsilon > _LARGEST, edge, epsilon * strength), np.where(alone, whole, area)
+    return np.where(epsilon > farthest, edge, epsilon * strength), np.where(alone, whole, area)
+
+
+def _layer_mass(inner: Floats, outer: Floats, change: Floats) -> tuple[Floats, Bools]:
+    """log [P(sε,sδ) - P(ε,δ)], both corners together, from the log odds (2, …) of the two and their difference; and
+    whether it is lost to cancellation in each corner that matters.
+
+    With the logistic function σ, σ(a) - σ(b) = σ(a) σ(-b) (1 - e^{b-a}).
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        mass = -np.expm1(-change) / ((1.0 + np.exp(-inner)) * (1.0 + np.exp(outer)))
+        total = mass[0] + mass[1]
+        log_mass = np.log(total)
+        lost = ~(total > _TINY)
+        if lost.any():
+            a, b = inner[:, lost], np.broadcast_to(outer, inner.shape)[:, lost]
+            logs = np.log(-np.expm1(-change[:, lost])) - np.logaddexp(0.0, -a) - np.logaddexp(0.0, b)
+            log_mass[lost] = _log_add(logs[0], logs[1])
+            mass[:, lost] = np.exp(logs - np.maximum(logs.max(axis=0), -1e300))
+            total[lost] = mass[:, lost].sum(axis=0)
+    return log_mass, np.where(mass >= 0.3 * total, change, 0.0).max(axis=0) < _THIN
 
 
 def _log_add(a: Floats, b: Floats) -> Floats:
     """log(e^a + e^b), several times as fast as np.logaddexp; -inf where both are."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.maximum(a, b) + np.log1p(np.exp(np.fmax(-np.abs(a - b), -750.0))))
-
-
-def _difference(
-    inner: Floats, inner_complement: Bools, outer: Floats, outer_complement: Bools
-) -> tuple[Floats, Floats]:
-    """log [P(sε,sδ) - P(ε,δ)] of each corner from log P or log(1-P), and |log of the ratio of the two| as a measure
-    of cancellation (inf where there is none). As P(sε,sδ) ≥ P(ε,δ), its complement is given wherever the other's is.
-    """
-    inner, outer, inner_complement, outer_complement = np.broadcast_arrays(
-        inner, outer, inner_complement, outer_complement
-    )
-    large = np.where(outer_complement, outer, inner)
-    small = np.where(outer_complement, inner, outer)
-    mixed = inner_complement & ~outer_complement
-    with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.where(large > -np.inf, np.maximum(large - small, 0.0), 0.0)
-        plain = np.where(large > -np.inf, large + np.log(-np.expm1(-change)), -np.inf)
-        across = np.log1p(-np.minimum(np.exp(inner) + np.exp(outer), 1.0))
-    return np.where(mixed, across, plain), np.where(mixed, np.inf, change)

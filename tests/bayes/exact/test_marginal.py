@@ -47,7 +47,7 @@ def slow_log_likelihood(base, epsilon, s, delta):
             (region.lower(t, e, d), 1 - region.lower(1 - t, e, d))
             for e, d in ((epsilon, delta), (s * epsilon, s * delta))
         )
-        return a.pdf(t) * (b.cdf(lo_in) - b.cdf(lo_out) + b.sf(hi_in) - b.sf(hi_out))
+        return np.exp(a.logpdf(t)) * (b.cdf(lo_in) - b.cdf(lo_out) + b.sf(hi_in) - b.sf(hi_out))
 
     corners = [float(region.corner(e, d)) for e, d in ((epsilon, delta), (s * epsilon, s * delta))]
     breaks = [0, *corners, *(1 - c for c in corners), delta, 1 - delta, s * delta, 1 - s * delta, 1]
@@ -173,6 +173,18 @@ def test_the_table_agrees_with_the_integrals(trials, delta):
     assert np.abs(quick - exact)[near].max() < 1e-5
     far = ~near
     assert (np.abs(quick - exact)[far] < 1e-2 * np.abs(exact)[far] + 1e-3).all()
+
+
+@pytest.mark.parametrize(("trials", "delta"), [(10, 0.3), (100, 1e-3), (1000, 0.0), (10**5, 1e-3)])
+def test_the_table_of_a_thin_layer(trials, delta):
+    """Where nearly all digits of the difference of the corners cancel, the table knows its slope."""
+    x, y = np.array([[0, 1, trials // 5, trials // 3], [0, trials // 4, trials // 10, trials // 2]])
+    model = MarginalLikelihood(x, np.full(4, trials), y, np.full(4, trials))
+    epsilon = np.append(np.geomspace(0.05, 20.0, 12), np.abs(model.levels()[0][0, 0]))
+    strength = np.tile(1 - np.geomspace(1e-2, 1e-11, 10), (len(epsilon), 1))
+    args = epsilon, np.full(len(epsilon), delta), strength
+    exact, quick = model.total(*args), model.total(*args, CornerTable(model, delta, 25.0))
+    assert np.abs(quick - exact)[exact > exact.max() - 60].max() < 2e-5
 
 
 SHARP = [  # false positives of, false negatives of, δ

@@ -1,4 +1,4 @@
-"""A posterior of error counts as the groups that ArviZ knows, so that its checks and figures work.
+"""A posterior as the groups that ArviZ knows, so that its checks and figures work.
 
     posterior               parameters (chains, draws), and the rates α and β of every base (chains, draws, n)
     sample_stats            what the sampler tells; lp, the log density up to a constant
@@ -8,8 +8,14 @@
     posterior_predictive    counts of new bases at the places of the old ones (`checks/new_bases.py`)
     observed_data           the counts of errors; constant_data has the numbers of challenges
 
+Of orders of scores the likelihood is that of each base's order, its level integrated out, and what is predicted and
+observed are the errors on scores with z at some false positive rates (`checks/new_orders.py`), (n, rates). Of guesses
+on one model it is that of each group of guesses, its e integrated out, and the number of right ones
+(`checks/new_guesses.py`). Where several groups share draws of the propensities, the draw is an unknown like the
+others, `propensity_draw`.
+
 An average over families is one model whose family is unknown as well: each draw has the density, the likelihood and the
-predicted counts of its own family, which is in `sample_stats`, and `log_prior` is that of all its parameters.
+predicted data of its own family, which is in `sample_stats`, and `log_prior` is that of all its parameters.
 
 In the hierarchical form of groups the likelihood and the predicted counts are of the same bases, given their rates. A
 sampler's draws are thinned evenly.
@@ -17,7 +23,7 @@ sampler's draws are thinned evenly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -27,17 +33,22 @@ from scipy import stats
 from bayes_dp.bayes import priors
 from bayes_dp.bayes.checks.model_check import rates_given
 from bayes_dp.bayes.checks.new_bases import new_rates
+from bayes_dp.bayes.checks.new_guesses import draws_given_leaks, new_levels, right_guesses
+from bayes_dp.bayes.checks.new_orders import FALSE_POSITIVE_RATES, missed, new_orders
 from bayes_dp.bayes.checks.pointwise import log_likelihood
 from bayes_dp.bayes.grouped import GroupedPosterior
 from bayes_dp.bayes.levels.average import AveragePosterior
 from bayes_dp.bayes.levels.curve_posterior import CurvePosterior
+from bayes_dp.bayes.levels.curves_average import CurvesAverage
+from bayes_dp.bayes.levels.leaks import draw_rows
 from bayes_dp.bayes.levels.posterior import FamilyPosterior
+from bayes_dp.bayes.levels.shifted import ShiftedPosterior
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.precision import double
 from bayes_dp.results.interop import of_bases, to_arviz
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["inference_data", "of_orders"]
+__all__ = ["inference_data", "of_guesses", "of_orders"]
 
 Values = dict[str, Floats]
 Groups = dict[str, Any]
@@ -45,13 +56,60 @@ Groups = dict[str, Any]
 
 def inference_data(post: Any, size: int, seed: int) -> Any:
     """The groups of at most `size` draws of a posterior that was made from counts."""
-    found = _averaged(post, size, seed) if isinstance(post, AveragePosterior) else _groups(post, size, seed)
+    found = _averaged(post, size, seed, _groups) if isinstance(post, AveragePosterior) else _groups(post, size, seed)
     drawn, stats_of_draws = found.pop("posterior"), found.pop("sample_stats")
     return to_arviz(drawn, stats_of_draws, post.counts, post.provenance, {"seed": seed}, found)
 
 
-def of_orders(post: CurvePosterior, size: int, seed: int) -> Any:
-    """Those of a posterior of scores in one family, but for predicted data: the likelihood is of each base's order."""
+def of_orders(post: CurvePosterior | CurvesAverage, size: int, seed: int) -> Any:
+    """Those of a posterior of orders of scores, in one family or averaged over several."""
+    found = (
+        _of_orders(post, size, seed) if isinstance(post, CurvePosterior) else _averaged(post, size, seed, _of_orders)
+    )
+    labels = post.question.orders.labels
+    found["observed_data"] = {"false_negatives": missed(labels)}
+    found["constant_data"] = {
+        "negatives": np.array([np.sum(order == 0) for order in labels]),
+        "positives": np.array([np.sum(order == 1) for order in labels]),
+    }
+    by_base = "scores", "negatives", "positives"
+    curve = {"false_negatives": ("base", "false_positive_rate")}
+    more = {"false_positive_rate": FALSE_POSITIVE_RATES}
+    return of_bases(found, list(post.bases), by_base, post.provenance, {"seed": seed}, curve, more)
+
+
+def of_guesses(post: ShiftedPosterior, size: int, seed: int) -> Any:
+    """Those of a posterior of guesses on one model."""
+    question, likelihood = post.question, post._likelihood
+    drawn, delta, groups = post.draws(size, seed), question.delta, list(question.groups)
+    epsilon, leaks = drawn["epsilon"], np.stack([drawn[name] for name in post.leaks], axis=1)
+    s = post._strength_of(drawn)
+    draw, pointwise = draw_rows(likelihood, epsilon, s, np.random.default_rng([seed, 1]))  # as `post.draws` does
+    of_prior = {name: priors.log_density(law)(drawn[name]) for name, law in question.priors.items()}
+    rng = np.random.default_rng([seed, 4])
+    before = {name: priors.draw(law, size, rng) for name, law in question.priors.items()}
+    level = new_levels(before["epsilon"], post._strength_of(before), delta, len(groups), rng)
+    known = {"propensity_draw": draw} if likelihood.rows > 1 else {}
+    if likelihood.rows < likelihood.draws:
+        draw = draws_given_leaks(likelihood, epsilon, leaks[:, 0], rng)
+    new = new_levels(epsilon, s, delta, len(groups), rng)
+    found = {
+        "posterior": {name: drawn[name] for name in question.priors} | {"e": leaks, **known},
+        "sample_stats": {"lp": pointwise.sum(axis=1) + sum(of_prior.values())},
+        "log_likelihood": {"guesses": pointwise},
+        "log_prior": of_prior,
+        "prior": before | {"e": level * before["epsilon"][:, None]},
+        "posterior_predictive": {"correct": right_guesses(question, likelihood, epsilon, new, draw, rng)},
+    }
+    chains: Groups = {name: {each: values[None] for each, values in group.items()} for name, group in found.items()}
+    chosen = question.groups.values()
+    chains["observed_data"] = {"correct": np.array([(question.right & mask).sum() for mask in chosen])}
+    chains["constant_data"] = {"made": np.array([mask.sum() for mask in chosen])}
+    return of_bases(chains, groups, ("e", "guesses", "made", "correct"), post.provenance, {"seed": seed})
+
+
+def _of_orders(post: CurvePosterior, size: int, seed: int) -> Groups:
+    """The groups of one family, but for the data."""
     drawn, rng = post.draws(size, seed), np.random.default_rng([seed, 4])
     pointwise, of_prior = post._pointwise(drawn), _log_prior(post, drawn, size, seed)
     groups = {
@@ -60,15 +118,15 @@ def of_orders(post: CurvePosterior, size: int, seed: int) -> Any:
         "log_likelihood": {"scores": pointwise},
         "log_prior": of_prior,
         "prior": _prior(post, drawn, size, rng),
+        "posterior_predictive": {"false_negatives": new_orders(post, size, seed)},
     }
-    chains = {name: {each: values[None] for each, values in group.items()} for name, group in groups.items()}
-    return of_bases(chains, list(post.bases), ("scores",), post.provenance, {"seed": seed})
+    return {name: {each: values[None] for each, values in group.items()} for name, group in groups.items()}
 
 
-def _averaged(post: AveragePosterior, size: int, seed: int) -> Groups:
+def _averaged(post: Any, size: int, seed: int, groups_of: Callable[[Any, int, int], Groups]) -> Groups:
     """Those of each draw's family."""
     which, rng = post._which(size, seed), np.random.default_rng([seed, 5])
-    parts = [_groups(one, size, seed) for one in post._kept]
+    parts = [groups_of(one, size, seed) for one in post._kept]
 
     def mixed(values: Sequence[Floats]) -> Floats:  # each (1, size, ...)
         rows = np.zeros_like(values[0])

@@ -61,13 +61,17 @@ def of_bases(
     by_base: Sequence[str],
     provenance: Provenance,
     attrs: Mapping[str, Any] | None = None,
+    dims: Mapping[str, Sequence[str]] | None = None,
+    coords: Mapping[str, ArrayLike] | None = None,
 ) -> Any:
-    """The same for groups of variables by name, of which those in `by_base` have the last dimension `base`."""
+    """The same for groups of variables by name, of which those in `by_base` have the last dimension `base`; `dims` are
+    the last dimensions of others, with their coordinates."""
     az = _arviz()
     groups = {
         name: {each: np.asarray(values) for each, values in group.items()} for name, group in groups.items() if group
     }
-    places: dict[str, Any] = {"coords": {"base": list(bases)}, "dims": {name: ["base"] for name in by_base}}
+    named = {name: ["base"] for name in by_base} | {name: list(of) for name, of in (dims or {}).items()}
+    places: dict[str, Any] = {"coords": {"base": list(bases), **(coords or {})}, "dims": named}
     everything = provenance.to_dict() | (dict(attrs) if attrs else {})
     everything |= everything.pop("known")
     flat = {name: v if type(v) in (str, int, float) else json.dumps(v) for name, v in everything.items()}

@@ -31,6 +31,13 @@ def works(post: bdp.Posterior, size: int = 400) -> Any:
         np.testing.assert_array_equal(data["observed_data"][name].values, getattr(post.counts, name))
     scalars = {name for name, values in data["posterior"].data_vars.items() if values.ndim == 2}
     assert set(data["prior"].data_vars) == scalars
+    functions_work(data)
+    return data
+
+
+def functions_work(data: Any) -> None:
+    """Those of ArviZ that ask for likelihoods, priors and predicted data."""
+    assert set(data["observed_data"].data_vars) == set(data["posterior_predictive"].data_vars)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few draws make Pareto k large
         score = az.loo(data)
@@ -46,4 +53,3 @@ def works(post: bdp.Posterior, size: int = 400) -> Any:
         else:
             az.plot_ppc_dist(data, num_samples=5)
     plt.close("all")
-    return data

@@ -22,7 +22,7 @@ from bayes_dp.bayes.question import Question
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["new_rates", "strength_of"]
+__all__ = ["drawn_levels", "new_rates", "strength_of"]
 
 _HALVINGS = 40  # of the layer, to draw a level from it
 
@@ -50,7 +50,9 @@ def new_rates(
     strength = strength_of(question, draws)
     if isinstance(question, FamilyQuestion):
         family, theta = question.family, draws[question.family.parameter][:, None]
-        level = np.ones_like(alpha) if strength is None else _levels(family, theta, strength[:, None], near.shape, rng)
+        level = (
+            np.ones_like(alpha) if strength is None else drawn_levels(family, theta, strength[:, None], near.shape, rng)
+        )
         new = family(near, level * theta)
     else:
         epsilon, delta = (value[:, None] for value in question.privacy(draws[question.parameter]))
@@ -66,10 +68,10 @@ def _approx_levels(
     return region.strength_level(points[..., 0], points[..., 1], epsilon, delta)
 
 
-def _levels(
+def drawn_levels(
     family: TradeOffFamily, theta: Floats, strength: Floats, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
-    """By halving the layer until the share of its area below is a random number."""
+    """Levels in shares of θ, by halving the layer until the share of its area below is a random number."""
     inner, gap = theta * strength, theta * (1.0 - strength)
     with np.errstate(divide="ignore"):
         goal = family.log_layer(inner, gap) + np.log(rng.random(shape))

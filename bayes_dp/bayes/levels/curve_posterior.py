@@ -27,7 +27,6 @@ from bayes_dp.bayes.priors import describe, prior_of
 from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.interop import of_bases
 from bayes_dp.results.posterior import Posterior, Provenance, check_draws
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Part, Sentences
@@ -138,10 +137,12 @@ class OfOrders(Posterior):
         raise InputError(_NO_COUNTS)
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain."""
+        """Independent draws as an ArviZ object, one chain, with the groups of `bayes/inference_data.py`: the log
+        likelihood of every base's order of scores, the log priors and draws of the prior, and the numbers of scores
+        with z below the thresholds of some false positive rates, observed and predicted. `az.loo`, `az.psense` and
+        `az.plot_ppc` work on it."""
         size, seed = check_draws(size, seed)
-        groups = {"posterior": {name: values[None] for name, values in self.draws(size, seed).items()}}
-        return of_bases(groups, [], (), self.provenance, {"seed": seed})
+        return importlib.import_module("bayes_dp.bayes.inference_data").of_orders(self, size, seed)
 
 
 class CurvePosterior(OfOrders, FamilyPosterior):
@@ -186,12 +187,6 @@ class CurvePosterior(OfOrders, FamilyPosterior):
 
     def _answer(self, question: Any) -> Self:
         return type(self)(question, self._fit, self._law, self.check)
-
-    def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain, with the log likelihood of every base's order of scores, the
-        log priors and draws of the prior: `az.loo` and `az.psense` work on it. No order is predicted or observed."""
-        size, seed = check_draws(size, seed)
-        return importlib.import_module("bayes_dp.bayes.inference_data").of_orders(self, size, seed)
 
     def _pointwise(self, draws: Mapping[str, Floats]) -> Floats:
         """log p(order of the scores | draw) of every base, its level integrated out, (size, n)."""

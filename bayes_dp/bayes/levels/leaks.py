@@ -24,7 +24,7 @@ from bayes_dp.bayes.levels.shift import ShiftLikelihood
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Indices
 
-__all__ = ["draw_leaks", "leak_marginals", "nodes_by_weight"]
+__all__ = ["draw_leaks", "draw_rows", "leak_marginals", "nodes_by_weight"]
 
 
 _LEFT_OUT = 1e-7  # of the posterior, by the nodes that are left out
@@ -67,17 +67,33 @@ def leak_marginals(
 def draw_leaks(likelihood: ShiftLikelihood, epsilon: Floats, strength: Floats, rng: np.random.Generator) -> Floats:
     """e of each group for draws of ε and s, (m,) each: an array (m, groups)."""
     low = np.minimum(strength, likelihood.last)
-    row = np.zeros(len(epsilon), np.intp)
-    if likelihood.rows > 1:
-        groups = range(len(likelihood.groups))
-        share = _softmax(np.sum([likelihood.log_above(g, epsilon, low) for g in groups], axis=0))
-        row = (np.cumsum(share, axis=0) < rng.random(len(epsilon))).sum(axis=0).clip(0, likelihood.rows - 1)
+    row = draw_rows(likelihood, epsilon, low, rng)[0] if likelihood.rows > 1 else np.zeros(len(epsilon), np.intp)
     found = np.empty((len(epsilon), len(likelihood.groups)))
     for g in range(found.shape[1]):
         for part in (slice(i, i + 1000) for i in range(0, len(epsilon), 1000)):
             uniform = rng.random(len(epsilon[part]))
             found[part, g] = _draw(likelihood, g, epsilon[part], low[part], row[part], uniform)
     return found
+
+
+@underflow_is_zero
+def draw_rows(
+    likelihood: ShiftLikelihood, epsilon: Floats, strength: Floats, rng: np.random.Generator
+) -> tuple[Indices, Floats]:
+    """A draw of the propensities for each ε and s, (m,), and log L of each group with it, (m, groups).
+
+    Of one group there is one row, the mean over the draws.
+    """
+    size, groups = len(epsilon), len(likelihood.groups)
+    row, found = np.zeros(size, np.intp), np.empty((size, groups))
+    uniform = rng.random(size) if likelihood.rows > 1 else np.zeros(size)
+    step = max(1, _NUMBERS // (groups * likelihood.rows))
+    for part in (slice(i, i + step) for i in range(0, size, step)):
+        of_groups = likelihood.of_groups(epsilon[part], strength[part])
+        share = np.cumsum(_softmax(of_groups.sum(axis=0)), axis=0)
+        row[part] = (share < uniform[part]).sum(axis=0).clip(0, likelihood.rows - 1)
+        found[part] = of_groups[:, row[part], np.arange(len(row[part]))].T
+    return row, found
 
 
 def _draw(

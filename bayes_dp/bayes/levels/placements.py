@@ -16,7 +16,7 @@ from scipy import special
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.support.arrays import Bools, Floats, Ints
 
-__all__ = ["placement_check"]
+__all__ = ["placement_check", "placements"]
 
 _CELLS = np.array([0.0, 0.05, 0.2, 0.5, 1.0])
 _GRID = special.expit(np.linspace(-45.0, 34.0, 400))  # α at which f is inverted
@@ -30,7 +30,7 @@ def placement_check(
     for i, order in enumerate(labels):
         t, n0, n1 = levels[:, i], int((order == 0).sum()), int((order == 1).sum())
         expected = -n1 * np.diff(family(_CELLS, t[:, None]), axis=1)
-        both = np.stack([_counts(_placements(order)), _counts(_placements(order[::-1]))])
+        both = np.stack([_counts(placements(order)), _counts(placements(order[::-1]))])
         found += _discrepancy(both[flipped[:, i].astype(int)], expected)
         # A score with z lies where the share of them above it, 1 − f(α), is a random number.
         above = 1.0 - family(_GRID, t[:, None])
@@ -41,7 +41,7 @@ def placement_check(
     return float(np.mean(again >= found))
 
 
-def _placements(order: Ints) -> Floats:
+def placements(order: Ints) -> Floats:
     """The share of scores without z above each score with it."""
     without = order == 0
     above = without.sum() - np.cumsum(without)

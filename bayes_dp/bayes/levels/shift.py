@@ -47,14 +47,14 @@ class ShiftLikelihood:
     def __init__(self, groups: Sequence[GroupOfGuesses], delta: float, examples: int) -> None:
         self.groups, self.delta, self.draws = tuple(groups), delta, groups[0].draws
         made = sum(group.right + group.wrong for group in groups)
-        self._rate = delta * examples / made  # d = min(1, t rate)
+        self.rate = delta * examples / made  # d = min(1, t rate)
         self.rows = 1 if len(groups) == 1 else self.draws  # of one group the integral of the mean over the draws is all
 
     @property
     def last(self) -> float:
         """The greatest strength that leaves a layer whose likelihood is above 0."""
-        revealed = self._rate > 1.0 and any(group.wrong for group in self.groups)
-        return _TIGHT / self._rate if revealed else _TIGHT
+        revealed = self.rate > 1.0 and any(group.wrong for group in self.groups)
+        return _TIGHT / self.rate if revealed else _TIGHT
 
     @underflow_is_zero
     def total(self, epsilon: Floats, strength: Floats) -> Floats:
@@ -66,6 +66,19 @@ class ShiftLikelihood:
         """The share of each draw in L for ε (r,) and s (r, c): an array (K, r, c)."""
         by_draw = self._products(epsilon, strength, self.draws)
         return np.exp(by_draw - special.logsumexp(by_draw, axis=0))
+
+    @underflow_is_zero
+    def of_groups(self, epsilon: Floats, strength: Floats) -> Floats:
+        """log L_gk for ε and s of shape (m,), where s → 1 beyond 1 − 1e-12: an array (groups, rows, m)."""
+        found = np.empty((len(self.groups), self.rows, len(epsilon)))
+        tight = strength > _TIGHT
+        for g, group in enumerate(self.groups):
+            if tight.any():
+                found[g][:, tight] = self._log_level(group, epsilon[tight], np.ones(int(tight.sum())), self.rows)
+            if not tight.all():
+                e, s = epsilon[~tight], strength[~tight]
+                found[g][:, ~tight] = self._integrals(group, e, s, self.rows) - log_area(e, self.delta, s)
+        return found
 
     def log_null(self) -> float:
         """log ℓ of no leak, e = 0 in every group."""
@@ -103,7 +116,7 @@ class ShiftLikelihood:
     def _integrals(self, group: GroupOfGuesses, epsilon: Floats, low: Floats, rows: int) -> Floats:
         """log ∫_low^1 ℓ_gk q′ dt, (rows, m)."""
         rays, ray = np.unique(epsilon, return_inverse=True)
-        kinks = np.full(len(rays) if self._rate > 1.0 else 0, 1.0 / max(self._rate, 1.0))  # where d reaches 1
+        kinks = np.full(len(rays) if self.rate > 1.0 else 0, 1.0 / max(self.rate, 1.0))  # where d reaches 1
         at, ray = np.concatenate([low, kinks]), np.concatenate([ray, np.arange(len(kinks))])
         order = np.lexsort((at, ray))
         ray, start = ray[order], at[order]
@@ -122,7 +135,7 @@ class ShiftLikelihood:
         """log ℓ_gk at levels t, (rows, m), for every draw or, as one row, their mean."""
         found, step = np.empty((rows, len(t))), max(1, _NEAR // self.draws)
         for part in (slice(i, i + step) for i in range(0, len(t), step)):
-            level = group.log_likelihood(t[part] * epsilon[part], np.minimum(1.0, t[part] * self._rate))
+            level = group.log_likelihood(t[part] * epsilon[part], np.minimum(1.0, t[part] * self.rate))
             found[:, part] = level if rows == self.draws else _log_mean(level)
         return found
 

@@ -11,6 +11,7 @@ Neither is a bound, and neither decides a gate.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -31,7 +32,6 @@ from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.data.json_text import finite
 from bayes_dp.results.bound import LowerBound
-from bayes_dp.results.interop import of_bases
 from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats
@@ -133,6 +133,12 @@ class ShiftedPosterior(Posterior):
         if fixed == "free":
             return strength
         return np.full((len(epsilon), 1), 1.0 if fixed == "tight" else fixed)
+
+    def _strength_of(self, drawn: Mapping[str, Floats]) -> Floats:
+        """s of draws of ε, and of s where it is free, (m,); 1 where it is tight."""
+        epsilon = drawn["epsilon"]
+        s = self._strength(epsilon, drawn.get("strength", epsilon)[:, None])[:, 0]
+        return s if self.question.strength == "tight" else np.minimum(s, self._likelihood.last)
 
     def _leaks(self) -> dict[str, GridMarginal]:
         """The posterior of e in each group, by the parameter's name."""
@@ -238,24 +244,16 @@ class ShiftedPosterior(Posterior):
         epsilon, fixed = drawn["epsilon"], self.question.strength
         if fixed == "tight":
             return {"epsilon": epsilon, **dict.fromkeys(self.leaks, epsilon)}
-        strength = self._strength(epsilon, drawn.get("strength", epsilon)[:, None])[:, 0]
-        leaks = draw_leaks(self._likelihood, epsilon, strength, np.random.default_rng([seed, 1]))
+        leaks = draw_leaks(self._likelihood, epsilon, self._strength_of(drawn), np.random.default_rng([seed, 1]))
         return {"epsilon": epsilon, **dict(zip(self.leaks, leaks.T, strict=True)), **drawn}
 
     def to_arviz(self, size: int = 4000, seed: int = 0) -> Any:
-        """Independent draws as an ArviZ object, one chain: epsilon, strength and e (draws, groups), with the numbers of
-        guesses and of right ones as observed data."""
+        """Independent draws as an ArviZ object, one chain, with the groups of `bayes/inference_data.py`: epsilon,
+        strength and e (draws, groups), the log likelihood of each group of guesses, the log priors and draws of the
+        prior, and the numbers of right guesses, observed and predicted. `az.loo`, `az.psense` and `az.plot_ppc` work on
+        it; the guesses of one group are one observation."""
         size, seed = check_draws(size, seed)
-        drawn = self.draws(size, seed)
-        posterior = {name: values[None] for name, values in drawn.items() if name not in self.leaks}
-        posterior["e"] = np.stack([drawn[name] for name in self.leaks], axis=1)[None]
-        chosen = self.question.groups
-        guessed = {
-            "made": np.array([mask.sum() for mask in chosen.values()]),
-            "correct": np.array([(self.question.right & mask).sum() for mask in chosen.values()]),
-        }
-        groups = {"posterior": posterior, "observed_data": guessed}
-        return of_bases(groups, list(chosen), ("e", "made", "correct"), self.provenance, {"seed": seed})
+        return importlib.import_module("bayes_dp.bayes.inference_data").of_guesses(self, size, seed)
 
     @property
     def counts(self) -> ErrorCounts:

@@ -332,7 +332,7 @@ def test_arviz():
     assert data.posterior["e"].shape == (1, 50, 2)
     assert data.posterior["epsilon"].shape == (1, 50)
     assert list(data.posterior["base"].values) == ["0", "1"]
-    assert data.observed_data["made"].values.tolist() == [15, 15]
+    assert data.constant_data["made"].values.tolist() == [15, 15]
 
 
 def test_figures(post):

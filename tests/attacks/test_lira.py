@@ -418,3 +418,24 @@ def test_results_are_error_counts(tmp_path: Path):
     counts: Any = measure_fast(skewed(17, 2, 10, 10), 0.1)
     counts.to_json(tmp_path / "counts.json")
     assert ErrorCounts.from_json(tmp_path / "counts.json") == counts
+
+
+def main(bases: int = 20_000, runs: int = 100, target: float = 0.1) -> None:
+    """The table of docs/methods/lira.md: how the counts of `measure_fast` vary from base to base."""
+    heads = "Variance of *X*", "Variance of *Y*", "Correlation of *X* and *Y*", "Mean of *X*/N0"
+    print(f"| Losses without and with *z* | {' | '.join(heads)} |")
+    print("|---|---|---|---|---|")
+    rng, shape = np.random.default_rng(0), (bases, runs)
+    for name, without, with_ in (
+        ("normal, sd 1, means 1 and 0", rng.normal(1, 1, shape), rng.normal(0, 1, shape)),
+        ("normal, sd 1, means 3 and 0", rng.normal(3, 1, shape), rng.normal(0, 1, shape)),
+        ("gamma, shapes 0.5 and 0.3, scales 1 and 0.6", rng.gamma(0.5, 1, shape), rng.gamma(0.3, 0.6, shape)),
+    ):
+        counts = measure_fast(LossTable(without, with_), target)
+        x, y = counts.false_positives, counts.false_negatives
+        ratios = [k.var() / (k.mean() * (1 - k.mean() / runs)) for k in (x, y)]
+        print(f"| {name} | {ratios[0]:.2g} | {ratios[1]:.2g} | {np.corrcoef(x, y)[0, 1]:.2f} | {x.mean() / runs:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -426,3 +426,8 @@ def test_noise_does_not_hide_a_hard_digit():
     without, with_ = np.concatenate(parts, axis=2)[SIGMAS.index(0.1)]
     assert without.mean() > 10
     assert with_.mean() < 4
+
+
+if __name__ == "__main__":  # the table of docs/evidence/models.md
+    print("| Algorithm | False positives | False negatives | ε | ε in the paper |\n|---|---|---|---|---|")
+    print("\n".join(documented_rows()))

@@ -88,3 +88,24 @@ def test_refusals():
             bdp.plan_claim(1.0, DELTA, truth)
     with pytest.raises(InputError, match="power must be"):
         bdp.plan_claim(1.0, DELTA, 2.0, method="betting", power=0.8)
+
+
+def main() -> None:
+    """The table of docs/methods/planning.md."""
+    print("| claim → truth | Clopper-Pearson | accuracy | exact test | betting |\n|---|---|---|---|---|")
+    for name, claim, truth in (
+        ("1 → 2, strongest attack", 1.0, 2.0),
+        (".5 → 1, strongest attack", 0.5, 1.0),
+        ("1 → rates (.006, .956)", 1.0, (0.006, 0.956)),
+        ("1 → 1.2, strongest attack", 1.0, 1.2),
+    ):
+        plans = [
+            bdp.plan_claim(claim, DELTA, truth, method=method)
+            for method in ("clopper_pearson", "accuracy", "joint_exact", "betting")
+        ]
+        cells = [str(plan.runs or "never") for plan in plans[:-1]]
+        print(f"| {name} | {' | '.join(cells)} | {plans[-1].mean:.0f} ({plans[-1].runs}) |")
+
+
+if __name__ == "__main__":
+    main()

@@ -118,15 +118,17 @@ def _log_delta_from_mu(mu: Floats, epsilon: Floats) -> Floats:
     """
     positive = np.where(mu > 0, mu, 1.0)
     with np.errstate(over="ignore", divide="ignore", under="ignore"):  # a = ∞ and log 0 = −∞ are meant
-        a = epsilon / positive - positive / 2
+        a = np.asarray(epsilon / positive - positive / 2)
         b = epsilon / positive + positive / 2
         log_density = -(a**2) / 2 - math.log(2 * math.pi) / 2
-        narrow = positive < 0.5
-        width = np.where(narrow, positive, 0.5)
-        slope = _mills_slope(np.maximum(a, -0.25)[..., None] + width[..., None] * _SLOPE_NODES) @ _SLOPE_WEIGHTS
-        difference = _mills(np.maximum(a, 0.0)) - _mills(b)
-        log_difference = np.where(narrow, np.log(width) + np.log(slope), np.log(np.where(narrow, 1.0, difference)))
-        complement = special.ndtr(a) + np.exp(log_density) * _mills(b)
+        width = np.broadcast_to(positive, a.shape)
+        narrow = width < 0.5
+        mills_b = _mills(b)
+        log_difference = np.asarray(np.log(np.where(narrow, 1.0, _mills(np.maximum(a, 0.0)) - mills_b)))
+        if narrow.any():
+            at = np.maximum(a[narrow], -0.25)[..., None] + width[narrow][..., None] * _SLOPE_NODES
+            log_difference[narrow] = np.log(width[narrow]) + np.log(_mills_slope(at) @ _SLOPE_WEIGHTS)
+        complement = special.ndtr(a) + np.exp(log_density) * mills_b
         inside = (a < 0) & ~narrow
         log_delta = np.where(inside, np.log1p(-np.where(inside, complement, 0.0)), log_density + log_difference)
     return scalar(np.where(mu > 0, log_delta, -np.inf))

@@ -1,5 +1,7 @@
 """How long the exact posterior takes: `make bench`. The data are drawn from the model at ε = 2, s = 0.6."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -34,3 +36,20 @@ def test_against_a_plain_grid(benchmark):
     post = bdp.estimate(counts, 1e-3)
     assert weights.sum(axis=1) @ epsilon == pytest.approx(post.mean, rel=0.02)
     assert log_evidence == pytest.approx(post.log_evidence, abs=0.05)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "laplace", "pure"])
+def test_many_deltas_of_a_family(benchmark, family):
+    """ε at twenty δ against ε at one: the members are the same, so that only their mapping is new."""
+    post, many = bdp.estimate(model_counts(6), 1e-3, family=family), np.geomspace(1e-6, 0.1, 20)
+
+    def seconds(delta):
+        start = time.process_time()
+        post.epsilon_at(delta)
+        return time.process_time() - start
+
+    assert len(benchmark.pedantic(post.epsilon_at, args=(many,), rounds=1)) == 20
+    if benchmark.enabled:
+        one, all_ = (min(seconds(delta) for _ in range(10)) for delta in (1e-4, many))
+        benchmark.extra_info["ratio"] = all_ / one
+        assert all_ < max(3.5 * one, 0.01)

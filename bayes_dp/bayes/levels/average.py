@@ -138,11 +138,13 @@ class AveragePosterior(Posterior):
         may grow with δ where the families are far apart.
         """
         values = numbers("delta", delta, 0.0, 1.0, low_open=True, high_open=True)
-        found = [
-            type(self)({name: post.epsilon_at(float(value)) for name, post in self.posteriors.items()})
-            for value in np.atleast_1d(values)
-        ]
+        found = [type(self)(posts) for posts in self._each_at(np.atleast_1d(values))]
         return found if values.ndim else found[0]
+
+    def _each_at(self, delta: Floats) -> list[dict[str, Any]]:
+        """The posteriors of all families at each δ (k,)."""
+        columns = [post.epsilon_at(delta) for post in self.posteriors.values()]
+        return [dict(zip(self.posteriors, posts, strict=True)) for posts in zip(*columns, strict=True)]
 
     def pdf(self, value: ArrayLike, parameter: str | None = None) -> Floats:
         """The posterior density; of the mass that ε or δ has at 0 it says nothing."""

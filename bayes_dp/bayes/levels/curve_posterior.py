@@ -18,6 +18,7 @@ import numpy as np
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.registry import FAMILIES
+from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.fit import Fit
 from bayes_dp.bayes.levels.placements import placement_check
 from bayes_dp.bayes.levels.posterior import FamilyPosterior
@@ -159,9 +160,15 @@ class CurvePosterior(OfOrders, FamilyPosterior):
     unchecked = "check is for the posterior of error counts; this one, of orders of scores, has its own, `check`"
 
     def __init__(
-        self, question: CurveQuestion, fit: Fit | None = None, law: Any = None, check: float | None = None
+        self,
+        question: CurveQuestion,
+        fit: Fit | None = None,
+        law: Any = None,
+        check: float | None = None,
+        *,
+        marginal: GridMarginal | None = None,
     ) -> None:
-        super().__init__(question, fit, law)
+        super().__init__(question, fit, law, marginal=marginal)
         self.check = self._checked() if check is None else check
         self.diagnostics = {**self.diagnostics, "check": self.check}
         self.warnings += (*self._not_followed(), *question.orders.notes())
@@ -185,8 +192,8 @@ class CurvePosterior(OfOrders, FamilyPosterior):
         """The log evidence itself: orders of scores take all thresholds at once, so that none was chosen."""
         return self.log_evidence
 
-    def _answer(self, question: Any) -> Self:
-        return type(self)(question, self._fit, self._law, self.check)
+    def _answer(self, question: Any, marginal: GridMarginal | None = None) -> Self:
+        return type(self)(question, self._fit, self._law, self.check, marginal=marginal)
 
     def _pointwise(self, draws: Mapping[str, Floats]) -> Floats:
         """log p(order of the scores | draw) of every base, its level integrated out, (size, n)."""

@@ -94,14 +94,10 @@ class CurvesAverage(OfOrders, AveragePosterior):
         """
         accept = truth("accept_misfit", accept_misfit) or self.accept_misfit
         values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        for value in values.ravel():
-            for post in self.posteriors.values():
-                finite_delta(post.family, float(value))
+        for post in self.posteriors.values():
+            finite_delta(post.family, values)
         self._refuse_misfit(float(values.min(initial=1.0)), accept)
-        found = [
-            type(self)({name: post.epsilon_at(float(value)) for name, post in self.posteriors.items()}, accept)
-            for value in np.atleast_1d(values)
-        ]
+        found = [type(self)(posts, accept) for posts in self._each_at(np.atleast_1d(values))]
         return found if values.ndim else found[0]
 
     def _refuse_misfit(self, delta: float, accept_misfit: bool) -> None:

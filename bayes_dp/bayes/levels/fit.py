@@ -8,7 +8,9 @@ Given (θ, s) the rates of a base are uniform over R(θ) without R(sθ), so that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,8 +44,14 @@ class Mapped:
 
     def __init__(self, coordinate: Coordinate, *functions: Callable[[Floats], Floats]) -> None:
         self._coordinate, self._functions = coordinate, functions
-        self.low = float(self._map(np.array(coordinate.low)))
-        self.high = float(self._map(np.array(coordinate.high))) if np.isfinite(coordinate.high) else np.inf
+
+    @cached_property
+    def low(self) -> float:
+        return float(self._map(np.array(self._coordinate.low)))
+
+    @cached_property
+    def high(self) -> float:
+        return float(self._map(np.array(self._coordinate.high))) if np.isfinite(self._coordinate.high) else np.inf
 
     def _map(self, value: Floats) -> Floats:
         for function in self._functions:
@@ -62,6 +70,16 @@ class Mapped:
         step = 1e-6 * np.minimum(u, 1.0 - u)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.maximum(self.value(u + step) - self.value(u - step), 0.0) / (2.0 * step)))
+
+
+@dataclass(frozen=True)
+class _Knots:
+    """Where a function of θ is interpolated for its mean and standard deviation."""
+
+    at: Floats  # nodes of the posterior, places in [0,1]
+    weight: Floats  # of each
+    u: Floats  # the knots, some of these
+    theta: Floats  # at the low end and at the knots
 
 
 class Fit:
@@ -153,22 +171,45 @@ class Fit:
     def _fixed(self) -> float:
         return 1.0 if self.strength in ("tight", "free") else float(self.strength)
 
+    @cached_property
     @underflow_is_zero
-    def marginal(self, function: Callable[[Floats], Floats] | None = None) -> GridMarginal:
-        """The posterior of an increasing function of θ; of θ itself without one."""
-        base = self.grid.marginals[self._name]
-        coordinate = Mapped(self._coordinate, self.theta, *([] if function is None else [function]))
-        at, weight = base.density_u.nodes()
-        weight = np.maximum(weight, 0.0) / np.maximum(weight, 0.0).sum()  # a polynomial may dip below 0 in the tails
-        knots = np.unique(at)
-        knots = knots[np.unique(np.linspace(0, len(knots) - 1, _KNOTS).astype(int))]
+    def marginal(self) -> GridMarginal:
+        """The posterior of θ."""
+        return self._marginals([Mapped(self._coordinate, self.theta)], self._knots.theta[None])[0]
+
+    @underflow_is_zero
+    def marginals(
+        self, functions: Sequence[Callable[[Floats], Floats]], every: Callable[[Floats], Floats]
+    ) -> list[GridMarginal]:
+        """The posteriors of increasing functions of θ, all of which `every` gives at once, (m,) -> (functions, m)."""
+        coordinates = [Mapped(self._coordinate, self.theta, function) for function in functions]
         with np.errstate(over="ignore"):  # far beyond the posterior, where the nodes have no weight
-            found = coordinate.value(knots)
-        if weight[at >= min(knots[np.isinf(found)], default=np.inf)].sum() > _NOTHING:
-            return GridMarginal(coordinate, base.density_u, np.inf, np.nan)
-        value = PchipInterpolator(knots, np.minimum(found, _LARGEST))(at)
-        mean = max(float(weight @ value), coordinate.low)  # which rounding leaves where all is at the end
-        return GridMarginal(coordinate, base.density_u, mean, float(np.sqrt(weight @ (value - mean) ** 2)))
+            return self._marginals(coordinates, every(self._knots.theta))
+
+    def _marginals(self, coordinates: Sequence[Mapped], found: Floats) -> list[GridMarginal]:
+        """Those of functions of θ with these values (k, m) at the low end and at the knots."""
+        base, known = self.grid.marginals[self._name].density_u, self._knots
+        low, found = found[:, 0], found[:, 1:]
+        value = PchipInterpolator(known.u, np.minimum(found, _LARGEST).T)(known.at).T
+        marginals = []
+        for i, coordinate in enumerate(coordinates):
+            if known.weight[known.at >= min(known.u[np.isinf(found[i])], default=np.inf)].sum() > _NOTHING:
+                marginals.append(GridMarginal(coordinate, base, np.inf, np.nan))
+                continue
+            mean = max(float(known.weight @ value[i]), float(low[i]))  # which rounding leaves where all is at the end
+            sd = float(np.sqrt(known.weight @ (value[i] - mean) ** 2))
+            marginals.append(GridMarginal(coordinate, base, mean, sd))
+        return marginals
+
+    @cached_property
+    def _knots(self) -> _Knots:
+        at, weight = self.grid.marginals[self._name].density_u.nodes()
+        weight = np.maximum(weight, 0.0) / np.maximum(weight, 0.0).sum()  # a polynomial may dip below 0 in the tails
+        u = np.unique(at)
+        u = u[np.unique(np.linspace(0, len(u) - 1, _KNOTS).astype(int))]
+        with np.errstate(over="ignore"):
+            theta = self.theta(np.append(self._coordinate.low, self._coordinate.value(u)))
+        return _Knots(at, weight, u, np.asarray(theta))
 
     def given(self, marginal: Any, value: Floats, strength: Floats, log_prior: Callable[[Floats], Floats]) -> Floats:
         """The density of s (c,) given values (r,) of a function of θ that has this marginal, (r, c)."""
@@ -208,9 +249,11 @@ class Fit:
         theta = self.theta(quantile_of(self._axis, probability))
         return np.asarray(theta if function is None else function(theta))
 
-    def prior_top(self) -> float:
-        """The 95% quantile of θ's prior."""
-        return float(self.prior_quantile(np.array(0.95)))
+    @cached_property
+    def upper_end_over_prior(self) -> float:
+        """The 95% quantile of the posterior of θ over that of its prior."""
+        p = np.array(0.95)
+        return float(self.marginal.quantile(p)) / float(self.prior_quantile(p))
 
 
 def quantile_of(axis: Axis, probability: Floats) -> Floats:

@@ -6,7 +6,6 @@ an interval of θ are a band that holds at all α, and all δ, at once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -131,7 +130,9 @@ class FamilyPosterior(Posterior):
     """
 
     @underflow_is_zero
-    def __init__(self, question: Any, fit: Fit | None = None, law: Any = None) -> None:
+    def __init__(
+        self, question: Any, fit: Fit | None = None, law: Any = None, *, marginal: GridMarginal | None = None
+    ) -> None:
         self.question: Any = question
         self._law = question.law() if law is None else law
         self._fit = fit or Fit(
@@ -146,13 +147,13 @@ class FamilyPosterior(Posterior):
         own = question.family.parameter
         found: dict[str, Marginal] = {}
         if question.parameter != own:
-            found[question.parameter] = self._fit.marginal(self._mapping())
-        found[own] = self._fit.marginal()
+            found[question.parameter] = marginal or self._fit.marginals([self._mapping()], self._one)[0]
+        found[own] = self._fit.marginal
         if question.strength == "free":
             found["strength"] = self._fit.grid.marginals["strength"]
         self.marginals = found
         self._own = own
-        prior_share = float(found[own].quantile(0.95)) / self._fit.prior_top()
+        prior_share = self._fit.upper_end_over_prior
         self.diagnostics = {
             "log_evidence": self.log_evidence,
             "relative_error": self._fit.grid.error,
@@ -172,6 +173,9 @@ class FamilyPosterior(Posterior):
         if self.question.parameter == "epsilon":
             return partial(family.epsilon_at, delta=known)
         return partial(family.delta_at, epsilon=known)
+
+    def _one(self, theta: Floats) -> Floats:
+        return self._mapping()(theta)[None]
 
     @property
     def family(self) -> TradeOffFamily:
@@ -215,16 +219,19 @@ class FamilyPosterior(Posterior):
 
     # -- views ----------------------------------------------------------------------------------------------------
 
-    def _answer(self, question: Any) -> Self:
-        return type(self)(question, self._fit, self._law)
+    def _answer(self, question: Any, marginal: GridMarginal | None = None) -> Self:
+        return type(self)(question, self._fit, self._law, marginal=marginal)
 
     def epsilon_at(self, delta: Any) -> Any:
-        """The posterior of ε at another δ, of the same members; a list for a sequence of δ."""
-        values = numbers("delta", delta, 0.0, 1.0, high_open=True)
-        found = [
-            self._answer(self.question.given("epsilon", finite_delta(self.family, float(v))))
-            for v in np.atleast_1d(values)
-        ]
+        """The posterior of ε at another δ, of the same members; a list for a sequence of δ, which takes little longer
+        than one."""
+        values, family = numbers("delta", delta, 0.0, 1.0, high_open=True), self.family
+        each = np.atleast_1d(values)
+        finite_delta(family, each)
+        mappings = [partial(family.epsilon_at, delta=v) for v in each]
+        marginals = self._fit.marginals(mappings, lambda theta: family.epsilon_at(theta, each[:, None]))
+        asked = [self.question.given("epsilon", float(v)) for v in each]
+        found = [self._answer(*pair) for pair in zip(asked, marginals, strict=True)]
         return found if values.ndim else found[0]
 
     def delta_at(self, epsilon: float, prior: Any = None) -> Self:
@@ -375,12 +382,15 @@ def posterior_of_family(
         prior_epsilon = prior_of("epsilon", prior_epsilon)
     if delta is None:
         return FamilyPosterior(FamilyQuestion(asked, chosen, chosen.parameter, None, prior, prior_epsilon))
-    known = finite_delta(chosen, asked.known)
-    return FamilyPosterior(FamilyQuestion(asked, chosen, "epsilon", known, prior, prior_epsilon))
+    finite_delta(chosen, asked.known)
+    return FamilyPosterior(FamilyQuestion(asked, chosen, "epsilon", asked.known, prior, prior_epsilon))
 
 
-def finite_delta(family: TradeOffFamily, delta: float) -> float:
-    if math.isinf(family.epsilon_at(min(1.0, family.most), delta)):
-        larger = "above 0" if delta == 0 else "larger"
-        raise InputError(f"delta must be {larger} for the {family.name} family, which has no finite ε at {delta:g}")
-    return delta
+def finite_delta(family: TradeOffFamily, delta: ArrayLike) -> None:
+    """Refuse a δ at which the family has no finite ε."""
+    values = np.atleast_1d(delta)
+    infinite = np.isinf(family.epsilon_at(min(1.0, family.most), values))
+    if infinite.any():
+        bad = float(values[infinite][0])
+        larger = "above 0" if bad == 0 else "larger"
+        raise InputError(f"delta must be {larger} for the {family.name} family, which has no finite ε at {bad:g}")

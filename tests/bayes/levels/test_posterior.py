@@ -298,3 +298,26 @@ def test_where_epsilon_may_be_infinite_its_mean_is():
     assert post.median == 0
     assert post.mean == math.inf
     assert math.isnan(post.sd)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "laplace", "pure", "average"])
+def test_many_deltas_at_once_are_what_each_alone_is(family):
+    post = bdp.estimate(THREE, delta=1e-3, family=family)
+    deltas = [1e-6, 1e-3, 0.05]
+    for delta, found in zip(deltas, post.epsilon_at(deltas), strict=True):
+        alone = post.epsilon_at(delta)
+        assert found.provenance == alone.provenance
+        assert found.interval() == alone.interval()
+        assert (found.mean, found.sd) == pytest.approx((alone.mean, alone.sd), rel=1e-12)
+
+
+def test_many_deltas_ask_the_family_at_once(monkeypatch):
+    """What makes ε at many δ cheap: θ is mapped to ε for all of them together, whatever their number."""
+    post = bdp.estimate(THREE, delta=1e-3, family="gaussian")
+    calls = []
+    plain = type(post.family)._epsilon_at
+    monkeypatch.setattr(
+        type(post.family), "_epsilon_at", lambda self, t, d: (calls.append(t.size), plain(self, t, d))[1]
+    )
+    post.epsilon_at(np.geomspace(1e-6, 0.1, 20))
+    assert len(calls) == 2  # whether there is a finite ε, and what it is

@@ -1,8 +1,9 @@
 """The view of data owners: how much an attack got out of each record, and which records are above a limit.
 
-A record is a challenge base. Its own ε is that of the member of the family at its level t_i; all levels lie in [sθ, θ],
-so that each learns from the others (partial pooling). With p_i = P(ε_i > ε₀ | all data), the chosen records are the
-largest set {i : p_i ≥ c} whose expected share of false ones,
+A record is a challenge base. Its own ε is that of the member of the family at its level t_i. The law of the levels is
+found from all records (`population.py`), so that each learns from the others (partial pooling): levels that all lie in
+[sθ, θ] would be none where most records show nothing and one shows much. With p_i = P(ε_i > ε₀ | all data), the chosen
+records are the largest set {i : p_i ≥ c} whose expected share of false ones,
 
     FDR = mean of 1 − p_i over the set,
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bayes_dp.bayes.levels.marginals import LevelMarginals, above_alone, all_above
+from bayes_dp.bayes.levels.population import Population, above_alone
 from bayes_dp.bayes.levels.posterior import FamilyPosterior, made_of
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.data.files import write_text_atomically
@@ -83,7 +84,7 @@ class Records(Saved):
     ('Ann',)
     >>> print(found)
     1 of 3 records is taken to be above epsilon = 1 at delta = 0.001 (laplace family)
-    Expected share of false ones among them: 1.4...e-09, at most 0.1
+    Expected share of false ones among them: 5.1...e-10, at most 0.1
     ...
     """
 
@@ -209,8 +210,9 @@ def records(
     q : the expected share of false ones among the chosen records is at most this.
     prob : of the intervals of ε.
 
-    The ε of a record is what the attack on it got out. The model says that it got out at least sθ of every one, and
-    pulls records with few runs towards the others: `alone` is P(ε > ε₀) without that.
+    The ε of a record is what the attack on it got out. Records with few runs are pulled towards the others: `alone` is
+    P(ε > ε₀) without that. How much leaks in how many of them is found from the data of all, whatever the priors of the
+    posterior say.
 
     >>> counts = bdp.ErrorCounts([5, 1, 30], [100, 3, 100], [20, 2, 55], [100, 3, 100], base=["Ann", "few", "Cay"])
     >>> found = bdp.records(bdp.estimate(counts, family="gaussian"), epsilon=2.0, delta=1e-3)
@@ -232,14 +234,12 @@ def records(
     at = post.epsilon_at(post.provenance.known["delta"] if delta is None else one_number("delta", delta))
     family, known = post.family, at.provenance.known["delta"]
     fit, law = made_of(post)
-    found = LevelMarginals.of(fit, law)
     limit = float(
         least(lambda t: family.epsilon_at(t, np.array(known)) > epsilon, np.array(0.0), min(_REACH, family.most))
     )
-    if family.epsilon_at(np.array(limit), np.array(known)) > epsilon:
-        above, alone, weakest = found.above(limit), above_alone(fit, limit), all_above(fit, limit)
-    else:  # of no member of the family
-        above, alone, weakest = np.zeros(len(found.edges)), np.zeros(len(found.edges)), 0.0
+    reached = bool(family.epsilon_at(np.array(limit), np.array(known)) > epsilon) and limit < family.farthest
+    found = Population.of(fit, law, limit if reached else 0.0)
+    above, alone = (found.above(limit), above_alone(fit, limit)) if reached else np.zeros((2, len(found.mass)))
     median, low, high = (
         family.epsilon_at(found.quantile(p), np.array(known)) for p in (0.5, (1.0 - prob) / 2, (1.0 + prob) / 2)
     )
@@ -259,11 +259,13 @@ def records(
         prob,
         family.name,
         assumptions=(
-            *at.assumptions,
+            f"What the attack got out of a record is one member of the {family.name} family, at every δ.",
+            "The true error rates of a record are uniform over a layer of its own, and all show which there are.",
+            "Given its rates, the data of a record are independent of those of the others.",
             "The ε of a record is what this attack got out of it; another attack may get out more.",
             f"The share of false ones is an expectation under this model, of which the {family.name} family is a part.",
         ),
-        warnings=(*at.unreliable, *_against(at), *_pooled(rows, weakest, epsilon)),
+        warnings=(*at.unreliable, *filter(None, (at.caution,)), *_pooled(rows, epsilon)),
         provenance=at.provenance,
     )
 
@@ -276,19 +278,8 @@ def chosen_of(above: Floats, q: float) -> Bools:
     return np.arange(len(above)) < (good[-1] + 1 if len(good) else 0)
 
 
-def _against(post: FamilyPosterior) -> Iterator[str]:
-    """What speaks against the family, if it is not among the assumptions."""
-    if post.caution and post.caution not in post.assumptions:
-        yield post.caution
-
-
-def _pooled(rows: tuple[Record, ...], weakest: float, epsilon: float) -> Iterator[str]:
-    """What the records were given by each other, sentences."""
-    if weakest > _EVEN:
-        yield (
-            f"the weakest level that the model allows, sθ, is above epsilon = {epsilon:g} with probability"
-            f" {weakest:.2g}: then every record is, whatever its own data show."
-        )
+def _pooled(rows: tuple[Record, ...], epsilon: float) -> Iterator[str]:
+    """What the records were given by each other, a sentence."""
     borrowed = [row.base for row in rows if row.chosen and row.alone < _EVEN]
     if borrowed:
         names = ", ".join(borrowed[:_NAMED]) + (", ..." if len(borrowed) > _NAMED else "")

@@ -26,7 +26,7 @@ __all__ = ["blind_game", "blind_likelihood", "blind_model"]
 
 _LOST, _LOST_OF_ENTROPY = 0.1, 0.003
 _LEVEL = 0.05
-_ROUNDED = 5.001e-4  # what numbers may differ by that are the same to three digits
+_ROUNDED = 5.001e-3  # what numbers may differ by that are the same to two digits
 
 
 def blind_model(labels: Ints, proxy: Floats, control: Floats) -> str:
@@ -42,7 +42,7 @@ def blind_model(labels: Ints, proxy: Floats, control: Floats) -> str:
     ''
     """
     if np.abs(control - proxy).max() <= _ROUNDED:
-        return "The control says what the proxy says, to three digits: it must be another model."
+        return "The control says what the proxy says, to two digits: it must be another model."
     if (n := len(labels)) == 1:
         return ""
     if np.ptp(control, axis=0).max() <= _ROUNDED:

@@ -34,7 +34,7 @@ USELESS = {
     "one half, with noise": lambda rng, w, x, q: two(np.clip(0.5 + rng.normal(0, 0.02, len(q)), 0, 1)),
     "the classes' frequencies": lambda rng, w, x, q: np.tile(q.mean(axis=0), (len(q), 1)),
     "the proxy": lambda rng, w, x, q: q + 0.0,
-    "the proxy, rounded": lambda rng, w, x, q: np.round(q, 3),
+    "the proxy, rounded": lambda rng, w, x, q: np.round(q, 2),
     "other rows": lambda rng, w, x, q: learned(rng, w, x, 4000)[rng.permutation(len(q))],
     "other order of classes": lambda rng, w, x, q: learned(rng, w, x, 4000)[:, ::-1],
     "fewer features": lambda rng, w, x, q: learned(rng, w, x, 4000, slice(0, 2)),

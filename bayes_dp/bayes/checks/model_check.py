@@ -8,8 +8,9 @@
   posterior of the other bases (the leave-one-out probability integral transform) is uniform where the levels are as the
   layer says.
 - Shape, along the boundary: Spearman's correlation, over the bases, of d′ with the place |z(1−a) − z(1−b)| against that
-  of new bases at the same places. Where thresholds differ, d′ falls or rises with the place as the boundary has it;
-  with one threshold all bases have one place, and there is no shape to see.
+  of new bases at the same places. Where thresholds differ, d′ falls or rises with the place as the boundary has it.
+  Where χ² does not tell the false positive rates of the bases apart at 1%, or the false negative rates, there is no
+  shape to see: the place then is a function of d′, blurred by the errors.
 - Batches: where several rows bear one base's label, Pearson's χ² of their homogeneity, which needs no model of rates.
 - elpd: Σ log p(X_i, Y_i | other bases), by Pareto-smoothed importance sampling (Vehtari, Gelman and Gabry 2017).
 """
@@ -47,6 +48,7 @@ __all__ = ["ModelCheck", "check", "new_counts", "rates_given"]
 
 
 _DOUBTFUL = 0.01  # p-value below which a check speaks up
+_ALIKE = 0.01  # p-value from which rates are taken to be those of one threshold
 _TOGETHER = 500_000  # densities that are computed at once
 _CANDIDATES = 1000  # places on the boundary among which a tight base's rates are drawn
 
@@ -69,7 +71,7 @@ class ModelCheck(Saved):
     dispersion_p: float  # P(T of new counts ≥ T of the counts)
     rank: Floats  # of every base's level, (n,), in [0, 1]
     rank_p: float  # Kolmogorov-Smirnov p-value of the ranks
-    shape: float | None  # correlation of the separations of the bases with their places; None in a file from before it
+    shape: float | None  # correlation of the separations of the bases with their places; None: none is seen
     shape_p: float | None  # two-sided, of that among new bases at the same places
     batches_p: float | None  # of the homogeneity of the rows of a base; None where no label repeats
     elpd: float
@@ -194,7 +196,7 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
     new = _along(columns, *question.likelihood.draw(rng, columns, *new_rates(question, draws, rates, rng), *shared))
     seen = _along(columns, np.asarray(columns.x), np.asarray(columns.y))
     rank = _ranks(seen[0], new[0], np.exp(log_weights), rng)
-    shape, shape_p = _shape(seen, new)
+    shape, shape_p = _shape(seen, new) if _thresholds_differ(columns) else (None, None)
     batches_p = _batches(counts, rng)
     found: dict[str, Any] = {
         "likelihood": question.likelihood.name,
@@ -300,6 +302,17 @@ def _ranks(seen: Floats, new: Floats, weights: Floats, rng: np.random.Generator)
     return np.asarray(np.clip(np.sum(weights.T * ((new < seen) + tie), axis=0), 0.0, 1.0))
 
 
+def _thresholds_differ(columns: Counts) -> bool:
+    """Whether neither the false positive rates of the bases nor the false negative ones may all be the same."""
+    for errors, trials in ((columns.x, columns.n0), (columns.y, columns.n1)):
+        k, n = np.asarray(errors, float), np.asarray(trials, float)
+        variance = n * (share := k.sum() / n.sum()) * (1.0 - share)
+        seen = np.sum((k - n * share) ** 2 / np.where(variance > 0, variance, 1.0))
+        if stats.chi2.sf(seen, max(len(k) - 1, 1)) >= _ALIKE:
+            return False
+    return True
+
+
 def _shape(seen: tuple[Floats, Floats], new: tuple[Floats, Floats]) -> tuple[float, float]:
     """Spearman's correlation of separation and place over the bases, and its two-sided p-value among new ones."""
 
@@ -362,7 +375,7 @@ def _advice(question: Question | FamilyQuestion, found: Mapping[str, Any]) -> tu
             "The levels of the bases are not spread as uniform rates over the layer would have them: look for groups of"
             " bases that leak differently, and for bases that do not belong."
         )
-    if found["shape_p"] < _DOUBTFUL:
+    if (found["shape_p"] or 1.0) < _DOUBTFUL:
         sentences.append(
             f"The levels of the bases change along the boundary in another way than in {_boundary(question)}: another"
             " family of trade-off functions may fit, and ε at a small δ may be a multiple of this."

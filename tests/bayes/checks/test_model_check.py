@@ -87,8 +87,26 @@ def test_the_shape_of_gaussian_noise_is_seen_where_thresholds_differ(name, fits)
 
 @pytest.mark.parametrize("name", ["approx", "gaussian", "pure"])
 def test_one_threshold_shows_no_shape(name):
-    found = bdp.check(family_of(name, gaussian_noise(2, np.full(20, 0.1))), size=200)
-    assert found.shape_p > 0.05
+    found = bdp.check(family_of(name, gaussian_noise(2, np.full(20, 0.1))), size=20)
+    assert found.shape is None
+    assert found.shape_p is None
+    assert "shape" not in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "seen"),
+    [
+        ([100, 110, 90], [500, 300, 700], False),  # one threshold of the false positive rate
+        ([500, 300, 700], [100, 110, 90], False),  # or of the other
+        ([500, 300, 700], [300, 500, 100], True),
+        ([0, 0, 0], [300, 500, 100], False),
+        ([300], [500], False),
+    ],
+)
+def test_whether_thresholds_differ(x, y, seen):
+    found = bdp.check(bdp.estimate(bdp.ErrorCounts(x, 1000, y, 1000), family="pure"), size=20)
+    assert (found.shape_p is not None) == seen
+    assert bdp.ModelCheck.from_dict(found.to_dict()).to_dict() == found.to_dict()
 
 
 @pytest.mark.parametrize("name", ["approx", "gaussian"])

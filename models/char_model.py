@@ -8,6 +8,7 @@ a language model that can be audited: more epochs learn more by heart. A text is
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,12 @@ class CharModel:
         self.symbols, self.window, self.hidden, self.epochs, self.seed = symbols, window, hidden, epochs, seed
 
     def fit(self, x: Ints) -> CharModel:
+        self.weights = next(self.snapshots(x, (self.epochs,))).weights
         self.length = x.shape[1]
+        return self
+
+    def snapshots(self, x: Ints, epochs: Sequence[int]) -> Iterator[CharModel]:
+        """One training on texts (n, length), as it is after each of these numbers of epochs, which grow."""
         rng = np.random.default_rng(self.seed)
         tables = rng.normal(0, 1 / np.sqrt(self.window), (self.window, self.symbols + 1, self.hidden))
         last = rng.normal(0, np.sqrt(2 / self.hidden), (self.hidden, self.symbols))
@@ -38,8 +44,10 @@ class CharModel:
             (last.astype(np.float32), np.zeros(self.symbols, np.float32)),
         ]
         data = self._before(x).reshape(-1, self.window).astype(np.int32), x.ravel().astype(np.int32)
-        self.weights = next(descents(_loss, weights, data, (self.epochs,), rng, _BATCH))
-        return self
+        for done, found in zip(epochs, descents(_loss, weights, data, epochs, rng, _BATCH), strict=True):
+            model = CharModel(self.symbols, self.window, self.hidden, done, self.seed)
+            model.length, model.weights = x.shape[1], found
+            yield model
 
     def loss(self, x: Ints) -> Floats:
         """−log₂ P of each text, in bits for each character, (n,)."""

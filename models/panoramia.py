@@ -10,6 +10,10 @@ For each seed the members are dealt into D_G, attack training and audit. A row i
 column a model: {c+ε}_lb − c_lb, or with real non-members the lower bound of ε, means and standard deviations over the
 seeds. The first model of each task is well generalised: it is the control of the others.
 
+The rows O(1) are lower bounds by the audit of one run (Steinke et al. 2023), which counts guesses of both kinds, on as
+many pairs of a member and a real non-member: by the losses alone, as the paper has it, and by the attack of the row
+with real non-members. The best of the numbers of guesses m, m/2, … counts, each at an equal share of the 5%.
+
     python -m models.panoramia images --seeds 5 --jobs 2 --checkpoint games
 
 The tables of the documentation are what this prints.
@@ -26,11 +30,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from bayes_dp import plots
+from bayes_dp.attacks import Bonferroni, guess
+from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.panoramia import panoramia
-from bayes_dp.checks import InputError
-from bayes_dp.games.panoramia import Panoramia
+from bayes_dp.checks import InputError, whole_number
+from bayes_dp.data.files import check_writable
+from bayes_dp.games.panoramia import Panoramia, says
 from bayes_dp.games.played import Played
 from bayes_dp.support.arrays import Bools, Floats, Ints
 from models.char_model import CharModel
@@ -42,9 +50,10 @@ from models.generators import Copula, Mixture, Ngrams, Trees
 from models.gradients import first_weights
 from models.net import Net, snapshots, train
 
-__all__ = ["TASKS", "Encoded", "Task", "images", "main", "played", "private", "tabular", "text", "tiny"]
+__all__ = ["TASKS", "Encoded", "Task", "by_losses", "images", "main", "played", "private", "tabular", "text", "tiny"]
 
 _REAL = "real non-members"
+_LOSSES, _ATTACK = "O(1): losses, real non-members", "O(1): the attack, real non-members"
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +180,16 @@ def _boosted(kinds: Bools, x: Floats, y: Ints, seed: int = 0, trees: int = 100, 
     return model.fit(x, y)
 
 
-def text(members: int = 20_000, length: int = 64, epochs: int = 10, seed: int = 0) -> Task:
-    """N-gram models and a network on pieces of text; the baseline sees how often each character comes."""
+def text(members: int = 20_000, length: int = 64, epochs: Sequence[int] = (3, 10, 40), seed: int = 0) -> Task:
+    """A network and n-gram models on pieces of text; the baseline sees how often each character comes."""
     whole = " ".join(speeches().lower().split())
     symbols, counts = np.unique(list(whole), return_counts=True)
     code = {symbol: i for i, symbol in enumerate(symbols[np.argsort(-counts, kind="stable")])}
     letters = np.array([min(code[letter], 63) for letter in whole[: len(whole) // length * length]]).reshape(-1, length)
     x = letters[np.random.default_rng(seed).permutation(len(letters))[: members + members * 3 // 5]]
     own = x[:members]
-    targets: dict[str, Any] = {f"network, E{epochs}": CharModel(epochs=epochs, hidden=256, seed=seed).fit(own).loss}
+    nets = CharModel(hidden=256, seed=seed).snapshots(own, epochs)
+    targets: dict[str, Any] = {f"network, E{net.epochs}": net.loss for net in nets}
     targets |= {f"{order}-grams": Ngrams(order).fit(own).loss for order in (5, 6, 8)}
     rows = {
         f"{_REAL}, helper on D_G": {},
@@ -226,23 +236,48 @@ TASKS: Mapping[str, Callable[..., Task]] = {
 def played(task: Task, seeds: int, checkpoint: Any = None, rows: Sequence[str] | None = None, **how: Any
 ) -> Iterator[tuple[str, dict[str, Played]]]:  # fmt: skip
     """The games of each row against all models; the first model is the control of the others."""
-    chosen = [row for row in task.rows if rows is None or any(each in row for each in rows)]
-    if not chosen:
-        raise InputError(f"rows must hold a word of {'; '.join(task.rows)}, not {', '.join(rows or ())}")
     control = next(iter(task.targets.values()))
     for number, row in enumerate(task.rows):
-        if row in chosen:
+        if rows is None or any(each in row for each in rows):
             folder = None if checkpoint is None else Path(checkpoint) / f"{number}"
             yield row, task.game(row).play_all(task.targets, control, seeds=seeds, checkpoint=folder, **how)
 
 
-def _cell(games: Played) -> tuple[str, str]:
+def by_losses(task: Task, seeds: int) -> dict[str, Played]:
+    """Games of as many pairs with real non-members, in which nothing is trained: small losses are taken for members."""
+    (x, y), (other, classes) = task.members, task.real
+    pairs = min(len(x) - sum(task.parts), len(other) - task.parts[1])
+    losses = {
+        name: (says(model, x, y, name)[:, 0], says(model, other, classes, name)[:, 0])
+        for name, model in task.targets.items()
+    }
+    draws = []
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, 1])
+        shown = rng.permutation(len(x))[:pairs], rng.permutation(len(other))[:pairs]
+        draws.append((rng.random(pairs) < 0.5, *shown))
+    member, blind = np.stack([coins for coins, *_ in draws]), np.full((seeds, pairs), 0.5)
+    found = {}
+    for name, (inside, outside) in losses.items():
+        loss = np.stack([np.where(coins, inside[own], outside[others]) for coins, own, others in draws])
+        found[name] = Played(member, blind, 1 - stats.rankdata(loss, axis=1) / pairs, generated=False)
+    return found
+
+
+def _cells(games: Played) -> tuple[str, str]:
     """c_lb, and ε̃ or the bound, with the standard deviation over games."""
     found = [panoramia(games[k]) for k in range(len(games))]
-    c = [one.details.get("c_lower_bound", 0.0) for one in found]
-    values = [one.value for one in found]
-    spread = (lambda v: f" ± {np.std(v, ddof=1):.2f}") if len(games) > 1 else (lambda v: "")
-    return f"{np.mean(c):.2f}{spread(c)}", f"{np.mean(values):.2f}{spread(values)}"
+    return _shown([one.details.get("c_lower_bound", 0.0) for one in found]), _shown([one.value for one in found])
+
+
+def _one_run_cells(games: Played) -> tuple[str, str]:
+    """Nothing for c_lb, and the bound of the audit of one run."""
+    tables = (games.tables(k)[0] for k in range(len(games)))
+    return "–", _shown([one_run(guess(table, Bonferroni()), 0.0).value for table in tables])
+
+
+def _shown(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
 
 
 def _first(games: Played, pairs: int | None) -> Played:
@@ -252,6 +287,13 @@ def _first(games: Played, pairs: int | None) -> Played:
     member, baseline, attack = (each[:, :pairs] for each in (games.member, games.baseline, games.attack))
     control = None if games.control is None else games.control[:, :pairs]
     return Played(member, baseline, attack, control, generated=games.generated)
+
+
+def _print(row: str, games: Mapping[str, Played], sizes: Sequence[int] | None, cells: Callable[..., Any]) -> None:
+    for pairs in sizes or [None]:
+        found = [cells(_first(each, pairs)) for each in games.values()]
+        name = row if pairs is None else f"{row}, {pairs} pairs"
+        print(f"| {name} | {found[0][0]} |", " | ".join(value for _, value in found), "|", flush=True)
 
 
 def _draw(games: dict[str, Played], path: str) -> None:
@@ -277,14 +319,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--figure", metavar="FILE", help="a picture of the last row (Figures 3 and 4 of the paper)")
     given = parser.parse_args(arguments)
     try:
+        whole_number("seeds", given.seeds, 1)
+        for pairs in given.pairs or ():
+            whole_number("pairs", pairs, 1)
+        if given.figure is not None:
+            check_writable(given.figure)
         task = TASKS[given.task](**({} if given.members is None else {"members": given.members}))
+        chosen = [row for row in (_LOSSES, *task.rows) if given.rows is None or any(each in row for each in given.rows)]
+        if not chosen:
+            raise InputError(f"rows must hold a word of {'; '.join((_LOSSES, *task.rows))}, not {' '.join(given.rows)}")
+        if given.figure is not None and chosen == [_LOSSES]:
+            raise InputError(f"figure is of a row of {'; '.join(task.rows)}")
         print("| non-members | c_lb |", " | ".join(task.targets), "|")
         print("|---|---:" + "|---:" * len(task.targets) + "|")
+        if _LOSSES in chosen:
+            _print(_LOSSES, by_losses(task, given.seeds), given.pairs, _one_run_cells)
         for row, games in played(task, given.seeds, given.checkpoint, given.rows, n_jobs=given.jobs):
-            for pairs in given.pairs or [None]:
-                cells = [_cell(_first(each, pairs)) for each in games.values()]
-                name = row if pairs is None else f"{row}, {pairs} pairs"
-                print(f"| {name} | {cells[0][0]} |", " | ".join(value for _, value in cells), "|", flush=True)
+            _print(row, games, given.pairs, _cells)
+            if row.startswith(_REAL):
+                _print(_ATTACK, games, given.pairs, _one_run_cells)
         if given.figure is not None:
             _draw(games, given.figure)
     except InputError as error:

@@ -106,6 +106,16 @@ def test_what_is_drawn_follows_the_texts(model):
     np.testing.assert_array_equal(drawn, model.sample(300, 1))
 
 
+def test_snapshots_are_those_of_shorter_trainings():
+    x = np.random.default_rng(0).integers(0, 3, (40, 6))
+    settings = {"symbols": 3, "window": 2, "hidden": 8}
+    early, late = CharModel(**settings).snapshots(x, (2, 60))
+    np.testing.assert_array_equal(early.loss(x), CharModel(**settings, epochs=2).fit(x).loss(x))
+    assert late.loss(x).mean() < early.loss(x).mean()
+    assert (early.epochs, late.epochs) == (2, 60)
+    assert late.sample(4, 0).shape == (4, 6)
+
+
 def test_a_network_asks_for_the_characters_before():
     model = CharModel(symbols=4, window=3)
     x = np.array([[1, 2, 3, 0]])

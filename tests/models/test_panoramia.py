@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import bayes_dp as bdp
+from bayes_dp.attacks import Bonferroni, guess
+from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.panoramia import panoramia
 from models.net import snapshots, train
-from models.panoramia import encoded, images, main, played, private, tabular, text, tiny
+from models.panoramia import by_losses, encoded, images, main, played, private, tabular, text, tiny
 
 datasets = pytest.mark.skipif(
     "BAYES_DP_DATASETS" not in os.environ, reason="BAYES_DP_DATASETS names no folder with the data sets"
@@ -51,13 +55,50 @@ def test_the_tiny_task_and_its_table(capsys, tmp_path):
     figure = tmp_path / "figure.png"
     assert main(["tiny", "--seeds", "1", "--rows", "real", "--figure", str(figure)]) == 0
     assert figure.read_bytes().startswith(b"\x89PNG")
-    assert "| real non-members, helper on D_G | 0.00 | 0.00 |" in capsys.readouterr().out
+    losses, real, attack = capsys.readouterr().out.splitlines()[2:]
+    assert real.startswith("| real non-members, helper on D_G | 0.00 | 0.00 |")
+    assert losses.startswith("| O(1): losses, real non-members | – | 0.00 |")
+    name, c, few, many = attack.strip("| ").split(" | ")
+    assert (name, c) == ("O(1): the attack, real non-members", "–")
+    assert float(few) < 0.3 < 1.0 < float(many)
 
 
-def test_rows_that_are_not_there(capsys):
+def test_losses_alone():
+    """The bound of the audit of one run, from losses that say all or nothing: the 200 surest of 400 guesses are right,
+    and as a few of all are not, that is the best of six numbers."""
+    task = tiny()
+    known = {float(each) for each in task.members[0][:, 0]}
+
+    def model(x):
+        """Logits of the right class by heart."""
+        return np.array([[0.0, 9.0 if float(each) in known else -9.0] for each in x[:, 0]])
+
+    sides = {name: (getattr(task, name)[0], np.ones(len(getattr(task, name)[0]), int)) for name in ("members", "real")}
+    seen = replace(task, **sides, targets={"told": model, "flat": lambda x: 0 * model(x)})
+    games = by_losses(seen, 2)
+    bounds = {name: one_run(guess(each.tables(1)[0], Bonferroni()), 0.0).value for name, each in games.items()}
+    assert bounds["told"] == pytest.approx(one_run(bdp.Guesses(400, 200, 200), 0.0, confidence=1 - 0.05 / 6).value)
+    assert bounds["flat"] < 0.3
+    assert (games["told"].member[0] != games["told"].member[1]).any()
+    assert len(games["told"].member[0]) == 400
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "copula"], "rows must hold a word of O(1): losses, real non-members; real non-members, helper"),
+        (["--rows", "losses", "--figure", "figure.png"], "figure is of a row of real non-members, helper"),
+        (["--figure", "nowhere/figure.png"], "nowhere"),
+        (["--seeds", "0"], "seeds must be a whole number, at least 1, not 0"),
+        (["--pairs", "0"], "pairs must be a whole number, at least 1, not 0"),
+        (["--members", "20"], "at least 20 members"),
+    ],
+)
+def test_what_cannot_be_made(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        main(["tiny", "--rows", "copula"])
-    assert "rows must hold a word of real non-members, helper on D_G; 3 Gaussians" in capsys.readouterr().err
+        main(["tiny", *arguments])
+    assert message in capsys.readouterr().err
 
 
 def test_a_data_set_that_is_missing(monkeypatch, capsys, tmp_path):

@@ -19,7 +19,9 @@ That steps are independent is tested apart from the posterior. In windows of 1/q
     Z = Σ over windows of ((Σ e)² − Σ e²) / √(2 w (w − 1) v² n),
 
 n windows of w steps and v the variance of o, is standard normal if they are. Sampling by shuffling makes it negative
-for members, as each is drawn once an epoch; noise that is used again makes it large for all.
+for members, as each is drawn once an epoch; noise that is used again makes it large for all. The same sum over the
+canaries of a step tells noise that several coordinates share. And Σ o² of a step over the canaries that are out is
+σ² times χ², so that a step with less noise than is claimed shows, though all together have it.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ _LEVEL = 0.025  # of each of the two ways to refute a claim: the posterior, and 
 _POINTS = 4  # of each axis, between which ε is interpolated
 _LEAST_NOISE, _MOST_NOISE = 0.45, 100.0  # σ/κ of these points: the former times the claimed one
 _LEAST_RATE = 0.1  # times the claimed one
-_FEW = 200  # effective draws
+_FEW = 200  # effective draws; observations for a test of their law
+_STRANGE = 5.0  # standard errors
 _NOTHING_HIDDEN = 700.0  # ε
 
 
@@ -59,6 +62,7 @@ class StepsPosterior(Result):
     """What the canaries of a DP-SGD say of it, as `estimate_steps` gives it.
 
     `noise_multiplier` (σ/κ), `sampling_rate` (q), `norm` (κ) and `epsilon` are draws from the posterior, (4000,) each.
+    `z_members`, `z_others` and `z_canaries` are what tells whether steps and canaries depend on each other.
 
     >>> rng = np.random.default_rng(0)
     >>> member = np.arange(400) < 200
@@ -75,6 +79,8 @@ class StepsPosterior(Result):
     epsilon: Floats
     z_members: float
     z_others: float
+    z_canaries: float
+    p_noise: float
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
     provenance: Provenance
@@ -89,17 +95,20 @@ class StepsPosterior(Result):
 
     @property
     def p_independence(self) -> float:
-        """The p-value that steps are independent: twice the smaller one of members and others."""
-        worst = max(abs(self.z_members), abs(self.z_others))
-        return min(1.0, 4 * float(stats.norm.sf(worst)))
+        """The p-value that steps, and canaries, are independent: the least of twice that of members from step to step,
+        and eight times those of the others, and of all from canary to canary."""
+        first, *others = (2 * float(stats.norm.sf(abs(z))) for z in (self.z_members, self.z_others, self.z_canaries))
+        return min(1.0, 2 * first, *(8 * p for p in others))
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is refuted: ε is above it with probability 0.975, or steps depend with p < 0.025.
+        """Whether the claim is refuted: ε is above it with probability 0.975, or steps or canaries depend on each other
+        with p < 0.025, or a step has less noise than is claimed with `p_noise` < 0.025, four times its p-value.
 
-        A true claim is refuted in 5% of the audits at most, as far as the posterior is calibrated.
+        A true claim is refuted in 5% of the audits at most, as far as the posterior is calibrated: half of that is the
+        posterior's, and of the rest a half is that of members from step to step, as shuffling is hard to see.
         """
-        return self.prob_above > 1 - _LEVEL or self.p_independence < _LEVEL
+        return self.prob_above > 1 - _LEVEL or min(self.p_independence, self.p_noise) < _LEVEL
 
     def interval(self, prob: float = 0.9, parameter: str = "epsilon") -> tuple[float, float]:
         """The interval with equal tails of "epsilon", "noise_multiplier", "sampling_rate" or "norm"."""
@@ -119,8 +128,10 @@ class StepsPosterior(Result):
             rows.append((name, digits(float(said or 0.0)), digits(float(np.median(getattr(self, name)))),
                          f"{digits(low)} to {digits(high)}"))  # fmt: skip
         yield Rows(rows, ("", "claimed", "median", "90% interval"), sides="lrrr", gap="   ")
-        yield Line(f"P(epsilon above the claim) = {self.prob_above:.3f}; steps are independent: p = "
-                   f"{self.p_independence:.2g}")  # fmt: skip
+        yield Line(
+            f"P(epsilon above the claim) = {self.prob_above:.3f}; steps and canaries are independent: p ="
+            f" {self.p_independence:.2g}; no step has less noise than claimed: p = {self.p_noise:.2g}"
+        )
         yield Sentences("Assumptions", self.assumptions)
         yield Sentences("Warning", self.warnings, "each")
 
@@ -132,6 +143,7 @@ class StepsPosterior(Result):
             "refuted": self.refuted,
             "prob_above": self.prob_above,
             "p_independence": self.p_independence,
+            "p_noise": self.p_noise,
             "medians": finite({name: float(np.median(getattr(self, name))) for name in _PARAMETERS}),
             "intervals": {name: finite(list(self.interval(0.9, name))) for name in _PARAMETERS},
             "assumptions": list(self.assumptions),
@@ -190,7 +202,9 @@ def estimate_steps(
             f"What is shown of canaries that are out scatters by {scatter:.3g}, where the claim has noise of"
             f" {noise:.3g}: is inner in units of the clipping norm?"
         )
+    warned.extend(_oddities(seen[:, inside], seen[:, ~inside], scatter))
     window = min(max(2, round(1 / rate)), len(seen))
+    least = noise * (1.0 if known else float(np.quantile(norm, 1e-3)))
     return StepsPosterior(
         claim,
         sigma / norm,
@@ -199,6 +213,8 @@ def estimate_steps(
         _epsilon(sigma / norm, q, steps, claim),
         _dependence(seen[:, inside], window),
         _dependence(seen[:, ~inside], window),
+        _together(seen, inside),
+        _less_noise(seen[:, ~inside], least),
         tuple(_assumptions(known)),
         tuple(warned),
         Provenance(
@@ -220,7 +236,7 @@ def _assumptions(known: bool) -> Iterator[str]:
     yield "All steps have one noise and one sampling rate; steps that were not shown are as those that were."
     if known:
         yield "Canaries are added with the clipping norm."
-    yield "The posterior takes steps and canaries to be independent; for steps it is tested."
+    yield "The posterior takes steps and canaries to be independent, which is tested."
 
 
 def _digest(seen: Floats, inside: Bools) -> str:
@@ -347,6 +363,38 @@ def _asked(noise: float, rate: float, steps: int, delta: float) -> float:
         return Claim.dp_sgd(noise, rate, steps).epsilon_at(delta)
     except InputError:
         return _NOTHING_HIDDEN
+
+
+def _oddities(inside: Floats, others: Floats, scatter: float) -> Iterator[str]:
+    """What no DP-SGD shows, be its noise and rate what they may."""
+    for seen, which, side in ((others, "out", 0.0), (inside, "in", 1.0)):
+        mean = float(seen.mean())
+        if (mean < 0 or not side) and abs(mean) * math.sqrt(seen.size) > _STRANGE * float(np.std(seen)):
+            wanted = "at least 0" if side else "0"
+            yield (
+                f"Canaries that are {which} have a mean of {mean:.3g}, which should be {wanted}: are those that are in"
+                " and out mixed up, or has inner another sign?"
+            )
+    if others.size >= _FEW and stats.kurtosistest(others.ravel()).pvalue < 1e-6:
+        yield "What is shown of canaries that are out is not normal, so that ε of Gaussian noise is not that of this."
+    away = np.sum(others**2, axis=1) / scatter**2 / others.size
+    law = stats.beta(others.shape[1] / 2, others.shape[1] * (len(others) - 1) / 2)
+    if len(others) * 2 * min(law.cdf(away).min(), law.sf(away).min()) < 1e-6:
+        yield "The noise differs from step to step, and ε is that of steps with one noise: it may be too small."
+
+
+def _together(seen: Floats, inside: Bools) -> float:
+    """Z of the canaries of each step, as `_dependence` is of steps."""
+    away = seen - np.where(inside, seen[:, inside].mean(), seen[:, ~inside].mean())
+    away /= np.where(inside, away[:, inside].std(), away[:, ~inside].std())
+    steps, m = seen.shape
+    return float(np.sum(away.sum(axis=1) ** 2 - np.sum(away**2, axis=1)) / math.sqrt(2 * m * (m - 1) * steps))
+
+
+def _less_noise(others: Floats, claimed: float) -> float:
+    """Four times the p-value that each step has the claimed noise, or more."""
+    lowest = stats.chi2(others.shape[1]).cdf(np.sum(others**2, axis=1) / claimed**2).min()
+    return min(1.0, 4 * len(others) * float(lowest))
 
 
 def _dependence(seen: Floats, window: int) -> float:

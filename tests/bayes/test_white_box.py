@@ -105,6 +105,71 @@ def test_steps_that_depend():
     assert white_box._dependence(np.repeat(rng.normal(size=(3, 40)), 4, axis=0), 4) > 5
 
 
+def with_noise(noise, m=100):
+    """100 canaries of which half are in, 20 steps."""
+    member = np.arange(m) % 2 == 0
+    drawn = np.random.default_rng(1).random((20, m)) < 0.2
+    return bdp.estimate_steps((drawn & member) + noise, member, CLAIM)
+
+
+@pytest.mark.parametrize(
+    ("make", "found_by"),
+    [
+        (lambda rng: rng.normal(size=(20, 100)) * np.where(np.arange(20) == 7, 0.1, 1.0)[:, None], "p_noise"),
+        (lambda rng: rng.normal(size=(20, 100)) * np.where(np.arange(20) % 2, 1.38, 0.3)[:, None], "p_noise"),
+        (lambda rng: rng.normal(size=(20, 1)), "p_independence"),
+        (lambda rng: np.tile(rng.normal(size=(20, 25)), 4), "p_independence"),
+    ],
+)
+def test_noise_that_is_right_on_average_only(make, found_by):
+    """A step with a tenth of it, every other step with .3 of it, one noise for all coordinates, or for four each."""
+    found = with_noise(make(np.random.default_rng(5)))
+    assert found.refuted
+    assert getattr(found, found_by) < 0.01
+    text = str(found)
+    assert "is REFUTED" in text
+    assert f"p = {getattr(found, found_by):.2g}" in text
+
+
+def test_a_right_training_is_seldom_accused_by_its_steps():
+    """All tests of steps and canaries together, in 1000 trainings of the claim: at most 2.5%, but for chance."""
+    rng, accused = np.random.default_rng(3), {"steps": 0, "noise": 0, "canaries": 0}
+    member = np.arange(40) < 20
+    for _ in range(1000):
+        inner = rng.normal(size=(20, 40)) + (rng.random((20, 40)) < 0.2) * member
+        z = [white_box._dependence(inner[:, side], 5) for side in (member, ~member)]
+        accused["steps"] += min(4 * stats.norm.sf(abs(z[0])), 16 * stats.norm.sf(abs(z[1]))) < 0.025
+        accused["canaries"] += 16 * stats.norm.sf(abs(white_box._together(inner, member))) < 0.025
+        accused["noise"] += white_box._less_noise(inner[:, ~member], 1.0) < 0.025
+    assert accused["noise"] <= 14  # of 6.25; P(Binomial > 14) = 0.002
+    assert accused["canaries"] <= 12
+    assert accused["steps"] <= 30
+    assert sum(accused.values()) <= 42
+
+
+def test_more_noise_than_claimed_is_not_refuted():
+    rng = np.random.default_rng(0)
+    found = with_noise(rng.normal(size=(20, 100)) * np.linspace(1, 3, 20)[:, None])
+    assert found.p_noise > 0.025
+    assert any("differs from step to step" in sentence for sentence in found.warnings)
+
+
+def test_observations_that_no_training_gives():
+    rng = np.random.default_rng(0)
+    member, drawn = np.arange(2000) % 2 == 0, rng.random((20, 2000)) < 0.2
+    noise = rng.normal(size=(20, 2000))
+    for inner, words in (
+        (noise + (drawn & ~member), "Canaries that are out have a mean of"),
+        (noise - 1.0 * (drawn & member), "Canaries that are in have a mean of -"),
+        (rng.laplace(size=noise.shape) / np.sqrt(2) + (drawn & member), "is not normal"),
+    ):
+        inside, others = inner[:, member], inner[:, ~member]
+        (told,) = white_box._oddities(inside, others, np.sqrt(np.mean(others**2)))
+        assert words in told
+    found = bdp.estimate_steps((noise + (drawn & ~member))[:, :300], member[:300], CLAIM)
+    assert [sentence[:31] for sentence in found.warnings] == ["Canaries that are out have a me"]
+
+
 def test_how_many_it_takes_to_see_shuffling():
     rng, limit = np.random.default_rng(4), stats.norm.isf(0.025 / 4)
     for members, least, most in ((200, 0.0, 0.5), (500, 0.9, 1.0)):

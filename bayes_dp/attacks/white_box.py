@@ -18,8 +18,8 @@ canary i:
 
     gᵢᵀ V^{-1} gᵢ = 1/(σ²c² Aᵢᵢ) − 1/wᵢ        gᵢᵀ V^{-1} (U − b) = (A y)ᵢ/(σ²c² Aᵢᵢ) + (q/2) gᵢᵀ V^{-1} gᵢ
 
-The noise is what makes V invertible. Without noise a small ridge takes its place. Scores as papers have them are in
-`printed_scores.py`.
+The noise is what makes V invertible. A small ridge takes the place of noise below 0.03, as K has rounding errors.
+Scores as papers have them are in `printed_scores.py`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from bayes_dp.support.arrays import Floats, Indices
 __all__ = ["RIDGE", "StepScores", "choose_canaries", "dirac_scores", "products_of", "step_scores", "training_of"]
 
 _ROUNDED = 1e-3  # of the square of a norm, in 32 bits
-RIDGE = 1e-3  # of the variance of a step without noise, in squared clipping norms
+_MOST_NOISE = 1e9
+RIDGE = 1e-3  # of the variance of a step with little noise, in squared clipping norms
 
 
 class StepScores(NamedTuple):
@@ -164,9 +165,15 @@ def _mixture(exponent: Floats, q: float) -> Floats:
 def _inverse(matrix: Floats, extra: Floats, right: Floats) -> tuple[Floats, Floats]:
     """The diagonal of A = (K + diag(extra))^{-1}, and A times `right`."""
     scale = np.sqrt(np.diagonal(matrix) + extra)
-    factor = linalg.cholesky(
-        (matrix + np.diag(extra)) / np.outer(scale, scale), lower=True, check_finite=False, overwrite_a=True
-    )
+    try:
+        factor = linalg.cholesky(
+            (matrix + np.diag(extra)) / np.outer(scale, scale), lower=True, check_finite=False, overwrite_a=True
+        )
+    except linalg.LinAlgError as error:
+        raise InputError(
+            "gram must hold inner products, and such have no negative eigenvalue: are all of the same step, and the"
+            " noise what was added?"
+        ) from error
     roots = linalg.solve_triangular(factor, np.eye(len(factor)), lower=True, check_finite=False, overwrite_b=True)
     return np.sum(roots**2, axis=0) / scale**2, (roots.T @ (roots @ (right / scale))) / scale
 
@@ -194,8 +201,8 @@ def products_of(gram: ArrayLike, inner: ArrayLike, canaries: Any) -> tuple[Float
 
 
 def training_of(noise_multiplier: Any, sampling_rate: Any, clip: Any) -> tuple[float, float, float, float]:
-    """σ, q, c and the variance σ²c² of a step, or the ridge without noise."""
-    sigma = one_number("noise_multiplier", noise_multiplier, 0.0, high_open=True)
+    """σ, q, c and the variance σ²c² of a step, or the ridge where that is more."""
+    sigma = one_number("noise_multiplier", noise_multiplier, 0.0, _MOST_NOISE)
     q = one_number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
     c = one_number("clip", clip, 0.0, low_open=True, high_open=True)
-    return sigma, q, c, (sigma**2 or RIDGE) * c**2
+    return sigma, q, c, max(sigma**2, RIDGE) * c**2

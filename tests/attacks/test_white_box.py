@@ -213,6 +213,7 @@ def test_canaries_by_what_is_to_be_expected():
         ({"member_sum": [1.0]}, r"member_sum must be of the shape \(2,\), as inner is, not \(1,\)"),
         ({"members": 0}, "members must be a whole number, at least 1"),
         ({"sampling_rate": 0}, "sampling_rate must lie in"),
+        ({"noise_multiplier": 1e200}, r"noise_multiplier must lie in \[0, 1e\+09\], not 1e\+200"),
         ({"inner": [[1.0]]}, r"inner must be of the shape \(gradients,\)"),
     ],
 )
@@ -221,6 +222,24 @@ def test_what_cannot_be(change, message):
     step_scores(**given)
     with pytest.raises(InputError, match=message):
         step_scores(**given | change)
+
+
+def test_products_that_no_gradients_have():
+    """Each pair could be, and the three cannot."""
+    gram = [[1.0, 0.99, -0.99], [0.99, 1.0, 0.99], [-0.99, 0.99, 1.0]]
+    with pytest.raises(InputError, match="gram must hold inner products, and such have no negative eigenvalue"):
+        step_scores(gram, np.zeros(3), 2, noise_multiplier=0.1, sampling_rate=0.5)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1e-200, 1e-4, 1e-2])
+def test_little_noise_and_rounded_products(sigma):
+    """More gradients than parameters, in 32 bits, and twice the same one."""
+    g = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
+    g /= np.linalg.norm(g, axis=1)[:, None]
+    g[1] = g[0]
+    found = step_scores(g @ g.T, g @ (g[0] + g[5]), 100, noise_multiplier=sigma, sampling_rate=0.2)
+    assert all(np.isfinite(each).all() for each in found)
+    assert found.ratio[0] == pytest.approx(found.ratio[1], rel=1e-3, abs=1e-3)
 
 
 def test_gradients_that_are_not_clipped_are_refused():

@@ -7,8 +7,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 from bayes_dp import datasets
+from bayes_dp.cli import main
+from bayes_dp.cli.program import app
 
 HEAVY = ("numpy", "scipy", "jax", "numpyro", "matplotlib", "arviz", "pandas", "xarray")
 MAIN = "from bayes_dp.cli import main; code = main(sys.argv[1:])"
@@ -42,6 +45,22 @@ def seconds(*arguments: str) -> float:
     subprocess.run([sys.executable, "-c", f"import sys; {MAIN}", *arguments], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+
+@pytest.mark.parametrize("asked", [[], ["audit"], ["estimate"], ["audit", "one-run"], ["calibrate"], ["panoramia"]])
+def test_help_is_that_of_all_options(asked: list[str], capsys: pytest.CaptureFixture[str]):
+    """Only the options of verbs that are named are put together."""
+    assert main([*asked, "--help"]) == 0
+    found = capsys.readouterr().out
+    typer.main.get_command(app).main([*asked, "--help"], prog_name="bayes-dp", standalone_mode=False)
+    assert capsys.readouterr().out == found
+
+
+def test_a_value_may_be_the_name_of_a_verb(capsys: pytest.CaptureFixture[str]):
+    assert main(["estimate", "plan", "--delta", "1e-3"]) == 2
+    assert "plan" in capsys.readouterr().err
+    assert main(["estimat"]) == 2
+    assert "Did you mean 'estimate'" in capsys.readouterr().err
 
 
 def test_help_takes_less_than_half_a_second():

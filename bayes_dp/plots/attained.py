@@ -18,6 +18,7 @@ from bayes_dp.plots.style import (
     named_places,
     next_place,
     shortened,
+    veil,
 )
 from bayes_dp.plots.style import label as letter
 from bayes_dp.results.posterior import Posterior
@@ -69,7 +70,9 @@ def levels(
     bottom, top = one.interval(prob, parameter=family.parameter)
     words = look.words(f"{name} of the training, {100 * prob:g}%")
     shade, width = look.hue(GREY), top - bottom
-    ax.barh((above + below) / 2, width, below - above, bottom, color=shade, alpha=0.2, linewidth=0, label=words)
+    ax.barh(
+        (above + below) / 2, width, below - above, bottom, color=shade, alpha=veil(ax, 0.2), linewidth=0, label=words
+    )
     words, colour = look.words(f"level of a base, {100 * prob:g}%"), look.hue(BLUE)
     ax.hlines(place, low[order], high[order], color=colour, linewidth=1.3 if named else 0.5, label=words)
     size = 4 if named else 2

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, one_number, whole_number
-from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained, ink, look_at, marked, paper
+from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained, ink, look_at, marked, paper, veil
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def sbc_ranks(
     band = f"band {low:g} {high:g}"
     if not marked(ax, band):
         shade, words = look.color if look.number else GREY, look.words(f"{prob * 100:g}% of bars, if right")
-        ax.axhspan(low, high, color=shade, alpha=0.3, linewidth=0, label=words, gid=band)
+        ax.axhspan(low, high, color=shade, alpha=veil(ax, 0.3), linewidth=0, label=words, gid=band)
         ax.axhline(len(values) / bins, color=ink(ax), linewidth=0.9, linestyle="--")
     said = f"{len(values)} data sets, χ² test p = {float(stats.chisquare(counts).pvalue):.2g}"
     if look.number:

@@ -24,6 +24,7 @@ from bayes_dp.plots.style import (
     ink,
     look_at,
     title_of,
+    veil,
 )
 from bayes_dp.plots.style import label as letter
 from bayes_dp.results import interop
@@ -133,7 +134,7 @@ def autocorrelation(
         ax.plot(np.arange(most + 1), _correlations(chain, most), color=colour, linewidth=1.2, **marks)
     width = 1.96 / np.sqrt(draws.shape[1])
     shade, words = look.hue(GREY), look.words("independent draws, 95%")
-    ax.axhspan(-width, width, color=shade, alpha=0.25, linewidth=0, label=words)
+    ax.axhspan(-width, width, color=shade, alpha=veil(ax, 0.25), linewidth=0, label=words)
     ax.axhline(0, color=ink(ax), linewidth=0.6)
     title = title_of(ax, look, f"{len(draws)} chains")
     dressed(ax, "lag", f"autocorrelation of {letter(name)}", title)
@@ -165,6 +166,7 @@ def ess(
     title = title_of(ax, look, f"{len(draws)} chains")
     dressed(ax, "draws of all chains", f"effective draws of {letter(name)}", title)
     ax.set_ylim(bottom=0)
+    ax.locator_params(axis="x", nbins=5)
     explained(ax, "upper left", above=True)
     return ax
 

@@ -26,6 +26,7 @@ from bayes_dp.plots.style import (
     paper,
     posterior_of,
     title_of,
+    veil,
 )
 from bayes_dp.plots.style import label as letter
 from bayes_dp.results.posterior import check_draws
@@ -167,7 +168,7 @@ def prior_posterior(
     for place, (what, colour, style, height, (low, middle, high), mark) in enumerate(lines, 1):
         words = look.words(f"{what}, {prob * 100:g}%: {low:.3g} to {high:.3g}")
         ax.plot(x, height, color=colour, linewidth=1.6, linestyle=style, label=words, gid=mark)
-        ax.fill_between(x, height, color=colour, alpha=0.15, linewidth=0)
+        ax.fill_between(x, height, color=colour, alpha=veil(ax, 0.15), linewidth=0)
         y = floor - 0.07 * place * top
         ax.plot([low, high], [y, y], color=colour, linewidth=2.2, solid_capstyle="butt")
         ax.plot([middle], [y], color=colour, marker="o", markersize=4)
@@ -233,7 +234,7 @@ def joint(
         beside.set_gid(_JOINT)
         x, density = _density(post, name, *spans[name])
         fill = beside.fill_betweenx if name == "strength" else beside.fill_between
-        fill(x, density, color=colour, alpha=0.35, linewidth=0)
+        fill(x, density, color=colour, alpha=veil(ax, 0.35), linewidth=0)
     for part in ax.child_axes:  # those of all posteriors on these axes have one scale
         if part.get_gid() == _JOINT:
             upright = part.get_position().height > part.get_position().width
@@ -254,12 +255,13 @@ def _contours(
     # The axes hold nearly all, but not quite: the shares are of the whole.
     cumulative = np.cumsum(held) / held.sum()
     levels = held[np.searchsorted(cumulative, _SHARES)]
-    name = "" if label is None else f"{label}, "
-    for share, level, opacity in zip(_SHARES, levels, (0.2, 0.45), strict=True):
+    name, clear = "" if label is None else f"{label}, ", 1.0
+    for share, level, opacity in zip(_SHARES, levels, (veil(ax, 0.2), veil(ax, 0.45)), strict=True):
         filled = ax.contourf(x, y, density.T, levels=[level, np.inf], colors=[colour], alpha=opacity)
         filled.set_gid(_JOINT)
         ax.contour(x, y, density.T, levels=[level], colors=[colour], linewidths=1.0)
-        ax.fill([], [], color=colour, alpha=2 * opacity, linewidth=0, label=f"{name}{share:.0%}")
+        clear *= 1.0 - opacity  # the regions lie over each other
+        ax.fill([], [], color=colour, alpha=1.0 - clear, linewidth=0, label=f"{name}{share:.0%}")
     return levels
 
 
@@ -296,7 +298,12 @@ def _shade(ax: Axes, x: Floats, density: Floats, ends: tuple[float, float], word
     inside = (x > low) & (x < high)
     at_low, at_high = np.interp([low, high], x, density)
     ax.fill_between(
-        [low, *x[inside], high], [at_low, *density[inside], at_high], color=colour, alpha=0.25, linewidth=0, label=words
+        [low, *x[inside], high],
+        [at_low, *density[inside], at_high],
+        color=colour,
+        alpha=veil(ax, 0.25),
+        linewidth=0,
+        label=words,
     )
 
 

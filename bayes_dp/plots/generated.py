@@ -23,6 +23,7 @@ from bayes_dp.plots.style import (
     ink,
     marked,
     shortened,
+    veil,
 )
 from bayes_dp.support.arrays import Floats, Ints
 
@@ -33,6 +34,8 @@ __all__ = ["closeness", "precision"]
 
 _POINTS, _FEWEST = 150, 10  # of a curve, and guesses of the first
 _ATTACK, _BASELINE = "attack", "baseline"
+_DASHES: tuple[Any, ...] = ("-", "--", (0, (6, 1)), (0, (3, 1, 1, 1, 1, 1)))  # of attacks, in turn
+_MARKERS = "o", "s", "^", "D"
 
 
 def precision(
@@ -70,8 +73,8 @@ def precision(
         found = right[taken - 1]
         low, high = clopper_pearson_lower(found, taken, 0.025), clopper_pearson_upper(found, taken, 0.025)
         recall = found / max(members, 1)
-        ax.fill_between(recall, low, high, color=curve.style["color"], alpha=0.2, linewidth=0)
-        ax.plot(recall, found / taken, linewidth=1.2, **curve.style)
+        ax.fill_between(recall, low, high, color=curve.style["color"], alpha=veil(ax, 0.2), linewidth=0)
+        ax.plot(recall, found / taken, linewidth=1.2, linestyle=curve.dashes, **curve.style)
     if not more:
         ax.axhline(0.5, color=ink(ax), linewidth=1.0, linestyle=":")
     ax.set(xlim=(0, 1), ylim=(0.4, 1.02))
@@ -114,7 +117,7 @@ def closeness(
         found = [_bounds(each.tables(k)[int(curve.is_baseline)], each.thresholds, p) for k in range(len(each))]
         recalls, bounds = (np.array([one[i] for one in found]) for i in (0, 1))
         ax.errorbar(
-            recalls.mean(axis=0), bounds.mean(axis=0), bounds.std(axis=0), marker="o", markersize=3,
+            recalls.mean(axis=0), bounds.mean(axis=0), bounds.std(axis=0), marker=curve.marker, markersize=3,
             linewidth=1.2, elinewidth=0.8, **curve.style,
         )  # fmt: skip
         ax.axhline(bounds.max(axis=1).mean(), color=curve.style["color"], linewidth=0.8, linestyle="--")
@@ -140,6 +143,8 @@ class _Curve:
     place: int
     is_baseline: bool
     style: dict[str, Any]
+    dashes: Any
+    marker: str
 
 
 def _curves_of(ax: Axes, games: dict[str, Played], label: str | None, color: Any) -> list[_Curve]:
@@ -150,11 +155,12 @@ def _curves_of(ax: Axes, games: dict[str, Played], label: str | None, color: Any
         again = f" {number + 1}" if name == _ATTACK and number else ""
         words, own = label or shortened(name) + again, CYCLE[(number + place) % len(CYCLE)]
         style = {"color": own if color is None else color, "label": words, "gid": _ATTACK}
-        found.append(_Curve(place, False, style))
+        shape = (number + place) % len(_DASHES)
+        found.append(_Curve(place, False, style, _DASHES[shape], _MARKERS[shape]))
     if next(iter(games.values())).generated:
         words = f"{words}, {_BASELINE}" if number else _BASELINE
         style = {"color": found[0].style["color"] if number else GREY, "label": words}
-        found.append(_Curve(0, True, style | ({"linestyle": "-."} if number else {})))
+        found.append(_Curve(0, True, style, "-.", "x"))
     return found
 
 

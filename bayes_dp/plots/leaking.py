@@ -9,7 +9,6 @@ import numpy as np
 from bayes_dp.checks import InputError, whole_number
 from bayes_dp.plots.style import (
     BLUE,
-    GREY,
     ORANGE,
     axes_of,
     dressed,
@@ -20,6 +19,7 @@ from bayes_dp.plots.style import (
     next_place,
     shortened,
 )
+from bayes_dp.support.text import digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,13 +78,13 @@ def at_risk(
     words = look.name or "_"
     ax.barh(places, shares[rows], color=look.hue(BLUE), alpha=0.8, label=words)
     mean, ends = float(shares.mean()), [places[0] - 0.6, places[-1] + 0.6]
-    ax.plot([mean, mean], ends, color=look.hue(GREY), linewidth=1.2, linestyle="--", gid="at risk")
+    average = look.words(f"average of all, {digits(mean)}")
+    ax.plot([mean, mean], ends, color=look.hue(ORANGE), linewidth=1.2, linestyle="--", label=average, gid="at risk")
     named_places(ax.yaxis, look, places, [shortened(table.name(int(row))) for row in rows])
     ax.set_ylim(places[-1] + 0.6, -0.6)
     ax.set_xlim(0, max(1.05 * float(shares[rows[0]]), ax.get_xlim()[1] if look.number else 0.0) or 1.0)
     dressed(ax, "advantage of the best attack", "row")
-    if look.name:
-        explained_below(ax)
+    explained_below(ax)
     return ax
 
 

@@ -78,7 +78,9 @@ def remembered(
         mark, colour = _MARKS[i % len(_MARKS)], CYCLE[i % len(CYCLE)] if color is None else color
         order = sorted(row)
         x, y = [at[e] for e in order], [row[e].value for e in order]
-        ax.plot(x, y, color=colour, linewidth=1.2, label=label or shortened(name), gid=_KIND)
+        # Marks without a place are in the legend alone: those on the axes are full or hollow.
+        look: dict[str, Any] = {"color": colour, "linewidth": 1.2, "marker": mark, "markersize": 4, "markevery": []}
+        ax.plot(x, y, label=label or shortened(name), gid=_KIND, **look)
         for epsilon in order:
             face = colour if row[epsilon].valid else paper(ax)
             ax.plot(at[epsilon], row[epsilon].value, mark, color=colour, markerfacecolor=face, markersize=4)

@@ -34,6 +34,7 @@ from bayes_dp.plots.style import (
     posterior_of,
     shortened,
     title_of,
+    veil,
 )
 from bayes_dp.plots.style import label as letter
 from bayes_dp.region import corner
@@ -165,7 +166,7 @@ def tradeoff(
         middle = f"{label or 'median'}, {_middle(post)}"
         colour, _, more = look_of(ax, _TRADE_OFF, middle, label, color)
         share = "_" if more else f"{prob * 100:g}% band"
-        ax.fill_between(alpha, ends[2], ends[0], color=colour, alpha=0.25, linewidth=0, label=share)
+        ax.fill_between(alpha, ends[2], ends[0], color=colour, alpha=veil(ax, 0.25), linewidth=0, label=share)
         ax.plot(alpha, ends[1], color=colour, linewidth=1.6, label=middle, gid=_TRADE_OFF)
     for (name, curve), colour, style in zip(curves.items(), CYCLE[1:], ("--", "-.", ":") * 2, strict=False):
         ax.plot(alpha, curve, color=colour, linewidth=1.4, linestyle=style, label=name)
@@ -223,7 +224,7 @@ def _layer(ax: Axes, epsilon: float, delta: float, strength: float, look: Look) 
         for part, words in ((lower, names), (1 - lower, "_")):
             ax.plot(*part.T, color=colour, linewidth=1.3, linestyle=style, label=words, zorder=1.5)
     ring = Path.make_compound_path(*outlines)
-    ax.add_patch(PathPatch(ring, facecolor=colour, alpha=0.18, linewidth=0, zorder=0))
+    ax.add_patch(PathPatch(ring, facecolor=colour, alpha=veil(ax, 0.18), linewidth=0, zorder=0))
 
 
 def _boundaries(ax: Axes, post: Posterior, look: Look) -> None:

@@ -19,6 +19,7 @@ from bayes_dp.plots.style import (
     look_at,
     paper,
     title_of,
+    veil,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def widths(plan: Plan, ax: Axes | None = None, label: str | None = None, color: 
         rows = plan.select(way)
         runs = np.array([row.runs for row in rows])
         low, high, middle = (np.array([row.quantile(p) for row in rows]) for p in (0.1, 0.9, plan.assurance))
-        ax.fill_between(runs, low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.fill_between(runs, low, high, color=colour, alpha=veil(ax, 0.15), linewidth=0)
         words = look.words(f"more {way if way == 'bases' else plan.noun}")
         ax.plot(runs, middle, color=colour, linestyle=style, marker=marker, markersize=3.5, label=words)
         need = needed[way]

@@ -25,6 +25,7 @@ from bayes_dp.plots.style import (
     held,
     orders_of,
     spread_out,
+    veil,
 )
 from bayes_dp.results.bound import CredibleInterval, Estimate, LowerBound
 from bayes_dp.results.posterior import Posterior
@@ -83,7 +84,7 @@ def epsilon_delta(
         colour = color or (CYCLE[i % len(CYCLE)] if name or is_posterior or before else ORANGE)
         if is_posterior:
             words = "_" if name or before else f"{prob * 100:g}% interval"
-            ax.fill_between(asked, low, high, color=colour, alpha=0.25, linewidth=0, label=words)
+            ax.fill_between(asked, low, high, color=colour, alpha=veil(ax, 0.25), linewidth=0, label=words)
         ax.plot(
             asked,
             middle,

@@ -20,6 +20,7 @@ from bayes_dp.plots.style import (
     held,
     look_at,
     look_of,
+    veil,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def roc(
     x = np.append(0.5, steps) / n0  # a half in the place of no accusation, which has no logarithm
     colour, words, more = look_of(ax, "roc", "attack", label, color)
     share = "_" if more else f"{100 * confidence:g}% each"
-    ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, step="post", label=share)
+    ax.fill_between(x, low, high, color=colour, alpha=veil(ax, 0.2), linewidth=0, step="post", label=share)
     ax.plot(x, found / n1, color=colour, drawstyle="steps-post", label=words, gid="roc")
     guessing = "_" if more else "guessing"
     ax.plot([x[0], 1], [x[0], 1], color=GREY, linewidth=1.0, linestyle=":", label=guessing)
@@ -101,8 +102,8 @@ def scores(
         (table.member, BLUE, "members", "scores"),
     ):
         share, colour = np.histogram(inside[who], bins=edges)[0] / who.sum(), look.hue(own)
-        style = "--" if gid is None and look.color is not None else "-"
-        ax.stairs(share, edges, color=colour, fill=True, alpha=0.1 if look.number else 0.25)
+        style = "--" if gid is None else "-"
+        ax.stairs(share, edges, color=colour, fill=True, alpha=veil(ax, 0.1 if look.number else 0.25))
         ax.stairs(share, edges, color=colour, linestyle=style, label=look.words(f"{words}, {who.sum()}"), gid=gid)
     start, end = ax.get_xlim() if look.number else (low, high)
     ax.set_xlim(min(low, start), max(high, end))

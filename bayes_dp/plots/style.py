@@ -54,6 +54,7 @@ __all__ = [
     "shortened",
     "spread_out",
     "title_of",
+    "veil",
 ]
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#6e6e6e"
@@ -61,6 +62,7 @@ CYCLE = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9")  # without black 
 
 CURVES = tuple(colour for colour in CYCLE if colour != ORANGE)  # which is that of what stands beside a curve
 
+_LIGHT = 1.5  # of red, green and blue, each at most 1, from which an ink is of a dark ground
 _FAR = 50.0  # the ratio from which numbers are shown in logarithms
 _DEEPEST = 1e-5  # of the largest number, the left end of such an axis
 _LONGEST = 18  # letters of a name
@@ -221,6 +223,13 @@ def ink(ax: Axes) -> Any:
 def paper(ax: Axes) -> Any:
     """The colour of the ground."""
     return ax.get_facecolor()
+
+
+def veil(ax: Axes, opacity: float) -> float:
+    """The opacity of an area: more on a dark ground, on which the colours are less bright than on a light one."""
+    from matplotlib.colors import to_rgb
+
+    return min(1.0, 2.0 * opacity) if sum(to_rgb(ink(ax))) > _LIGHT else opacity
 
 
 def dressed(ax: Axes, x: str, y: str, title: str = "") -> None:

@@ -44,7 +44,8 @@ def test_what_is_not_valid_is_hollow_and_the_control_is_crossed():
     found = bdp.audits.labels(y, half, np.eye(2)[y], 0, control=told, games=3)
     assert not found.valid
     ax = bdp.plots.remembered({"none": {np.inf: found}})
-    mark = next(line for line in ax.lines if line.get_marker() == "o")
+    line, mark = (line for line in ax.lines if line.get_marker() == "o")
+    assert line.get_markevery() == []  # its marks are in the legend only
     assert to_hex(mark.get_markerfacecolor()) == "#ffffff"  # the paper
     assert found.details["control"] > 0
     control = next(line for line in ax.lines if line.get_label() == "control")

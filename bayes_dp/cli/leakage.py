@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bayes_dp.cli.command import Verb
-from bayes_dp.cli.options import AsJson, Categories, FeatureColumns, SafeCells, argument, number, one_of, text
+from bayes_dp.cli.options import AsJson, Brief, Categories, FeatureColumns, SafeCells, argument, number, one_of, text
 from bayes_dp.cli.program import app, write_or_print
 
 __all__: list[str] = []
@@ -61,6 +61,7 @@ def leakage(
     label: Label = None,
     delta: DeltaOfEpsilon = None,
     as_json: AsJson = False,
+    brief: Brief = False,
     out: TableFile = None,
     features: FeatureColumns = None,
     categories: Categories = None,
@@ -98,7 +99,7 @@ def leakage(
         for sentence in found.warnings:
             typer.echo(f"bayes-dp: warning: {sentence}", err=True)
     else:
-        typer.echo(str(found))
+        typer.echo(found.brief() if brief else found.summary())
     if out is not None:
         write_or_print(out, found.csv(delta, safe_cells=safe_cells), printed=True)
         typer.echo(f"bayes-dp: wrote {out}", err=True)

@@ -13,6 +13,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    Brief,
     Confidence,
     Delta,
     Examples,
@@ -124,6 +125,7 @@ def plan(
     design: HowCounted = None,
     examples: Examples = None,
     as_json: AsJson = False,
+    brief: Brief = False,
     out: PlanFolder = None,
     strength: StrengthOfAnalysis = "free",
     prior_epsilon: PriorEpsilon = None,
@@ -145,7 +147,7 @@ def plan(
     if refute is not None:
         if width is not None or file is not None:
             raise InputError("--refute is for plans without --width and without a FILE")
-        return _of_claim(refute, delta, true_epsilon, rates, by, power, confidence, as_json)
+        return _of_claim(refute, delta, true_epsilon, rates, by, power, confidence, as_json, brief)
     if width is None or rates is not None:
         raise InputError("--rates is for --refute" if rates is not None else "--width must be given, or --refute")
 
@@ -175,7 +177,7 @@ def plan(
         n_jobs=jobs,
     )
     content = json.dumps(found.to_dict(), indent=2)
-    typer.echo(content if as_json else str(found))
+    typer.echo(content if as_json else found.brief() if brief else found.summary())
     if as_json:
         for sentence in found.warnings:
             typer.echo(f"bayes-dp: warning: {sentence}", err=True)
@@ -193,6 +195,7 @@ def _of_claim(
     power: float,
     confidence: float,
     as_json: bool,
+    brief: bool,
 ) -> int:
     """Print how many runs refute a claim."""
     from bayes_dp.checks import InputError, show
@@ -209,7 +212,7 @@ def _of_claim(
     elif not isinstance(truth, float):
         raise InputError(f"--true-epsilon must be a number with --refute, not {show(truth)}")
     found = plan_claim(epsilon, delta, truth, power=power, confidence=confidence, method=by.name)
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else found.brief() if brief else found.summary())
     return 0
 
 

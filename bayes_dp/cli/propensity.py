@@ -13,6 +13,7 @@ from bayes_dp.cli.command import Verb
 from bayes_dp.cli.options import (
     EXPERT,
     AsJson,
+    Brief,
     Categories,
     FeatureColumns,
     Group,
@@ -93,6 +94,7 @@ def propensity(
     feature_columns: FeatureColumns = None,
     categories: Categories = None,
     as_json: AsJson = False,
+    brief: Brief = False,
     out: PropensitiesFile = None,
     training: Training = None,
     folds: Folds = 5,
@@ -129,7 +131,7 @@ def propensity(
     if as_json:
         typer.echo(json.dumps({"propensity": learned.to_dict(), "falsification": tested.to_dict()}, indent=2))
     else:
-        typer.echo(f"{learned.summary()}\n\n{tested.summary()}")
+        typer.echo("\n\n".join(each.brief() if brief else each.summary() for each in (learned, tested)))
     if out is not None:
         write_or_print(out, learned.csv(), printed=as_json)
         typer.echo(f"bayes-dp: wrote {out}", err=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pytest
 import typer
 
@@ -271,3 +272,41 @@ def test_what_a_verb_does_wrong_is_no_bad_input(capsys, paint, monkeypatch):
     code, out, err = run(capsys, "paint", "north", "--share", "1")
     assert (code, out) == (70, "")
     assert "ValueError: share must be something else" in err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["plan", "--delta", "1e-5", "--refute", "1", "--true-epsilon", "2"],
+        [
+            "plan",
+            "--delta",
+            "1e-3",
+            "--width",
+            "3",
+            "--bases",
+            "2",
+            "--challenges",
+            "20",
+            "--repetitions",
+            "10",
+            "--largest",
+            "2",
+        ],
+        ["propensity", "{file}", "--member", "member"],
+        ["leakage", "{file}"],
+    ],
+    ids=" ".join,
+)
+def test_brief_counts_what_others_list(asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 2))
+    rows = [f"{a:.3f},{b:.3f},{int(m)}" for (a, b), m in zip(x, rng.random(80) < 0.5, strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,member", *rows]))
+    asked = [word.format(file=tmp_path / "x.csv") for word in asked]
+    code, whole, _ = run(capsys, *asked)
+    code_in_brief, brief, _ = run(capsys, *asked, "--brief")
+    assert code == code_in_brief
+    assert "not shown in brief" in brief
+    assert len(brief) < len(whole)
+    assert brief.splitlines()[0] == whole.splitlines()[0]

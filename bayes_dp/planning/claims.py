@@ -10,16 +10,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import special
 
 from bayes_dp.audits.power import POWERS, growth, least_runs, one_run_power, pairs_needed
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show
-from bayes_dp.data.json_text import finite
-from bayes_dp.results.base import Result
-from bayes_dp.results.posterior import Provenance
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import (
+    A_LINE,
+    A_NUMBER,
+    A_SHARE,
+    AN_OBJECT,
+    SENTENCES,
+    Wanted,
+    checked_object,
+    finite,
+    is_finite,
+)
+from bayes_dp.results.base import Saved
+from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.text import Line, Part, Rows, Sentences, digits
 from bayes_dp.tradeoff import ApproxDP, TradeOffFunction
 
@@ -34,7 +45,7 @@ _SPREAD = 1.9  # 90% of sequences stop by so many times the mean
 
 
 @dataclass(frozen=True, repr=False)
-class ClaimPlan(Result):
+class ClaimPlan(Saved):
     """How many runs refute a claim; `runs` of either kind, pairs of betting, or guesses on one model.
 
     >>> bdp.plan_claim(1.0, 1e-5, 2.0).runs
@@ -76,6 +87,35 @@ class ClaimPlan(Result):
         """Everything, fit for JSON."""
         own = asdict(self) | {"rates": list(self.rates), "assumptions": list(self.assumptions)}
         return finite({"format": self.format} | own | {"provenance": self.provenance.to_dict()})
+
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        try:
+            found = checked_object(name, without_format(name, content, cls.format), _FIELDS)
+            provenance = Provenance(**checked_provenance(f"{name}: provenance", found["provenance"]))
+        except InputError as error:
+            raise InputError(f"{error}; this is not a plan of a claim as to_json and to_dict give it") from None
+        lists = {"rates": tuple(map(float, found["rates"])), "assumptions": tuple(found["assumptions"])}
+        return cls(**found | lists | {"provenance": provenance})
+
+
+def _are_rates(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(is_finite(each, 0.0, 1.0) for each in value)
+
+
+_FIELDS: dict[str, Wanted] = {
+    "epsilon": (lambda value: is_finite(value, 0.0), "a finite number, at least 0"),
+    "delta": A_SHARE,
+    "method": A_LINE,
+    "power": A_SHARE,
+    "confidence": A_SHARE,
+    "rates": (_are_rates, "two numbers from 0 to 1"),
+    "runs": (lambda value: value is None or (type(value) is int and value > 0), "a whole number above 0, or null"),
+    "mean": A_NUMBER,
+    "reason": A_LINE,
+    "assumptions": SENTENCES,
+    "provenance": AN_OBJECT,
+}
 
 
 def plan_claim(

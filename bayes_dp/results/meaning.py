@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
-from bayes_dp.checks import one_number
-from bayes_dp.results.base import Result
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.data.formats import without_format
+from bayes_dp.data.json_text import A_SHARE, AN_OBJECT, checked_object, is_line
+from bayes_dp.results.base import Saved
 from bayes_dp.support.text import Line, Part, Rows
 from bayes_dp.tradeoff import TradeOffFunction, bayes_risk, largest_tpr, reconstruction
 
@@ -44,7 +46,7 @@ def attained(f: TradeOffFunction, baseline: float) -> Attained:
 
 
 @dataclass(frozen=True, repr=False)
-class Meaning(Result):
+class Meaning(Saved):
     """The most that any attack can do, by what it is of.
 
     >>> bound = bdp.audits.joint_exact(bdp.ErrorCounts(10, 100, 20, 100), 1e-3)
@@ -74,6 +76,25 @@ class Meaning(Result):
         rates = {what: dict(zip(map(str, FPRS), row.tpr, strict=True)) for what, row in self.rows.items()}
         rows = {what: asdict(row) | {"tpr": rates[what]} for what, row in self.rows.items()}
         return {"format": self.format, "baseline": self.baseline, "rows": rows}
+
+    @classmethod
+    def _read(cls, name: str, content: Any) -> Self:
+        try:
+            given = without_format(name, content, cls.format)
+            found = checked_object(name, given, {"baseline": A_SHARE, "rows": AN_OBJECT})
+            rows = {what: _row(f"{name}: rows[{what!r}]", what, row) for what, row in found["rows"].items()}
+        except InputError as error:
+            raise InputError(f"{error}; this is not a meaning as to_json and to_dict give it") from None
+        return cls(rows, float(found["baseline"]))
+
+
+def _row(place: str, what: str, content: Any) -> Attained:
+    if not is_line(what):
+        raise InputError(f"{place}: its name must be a text of one line")
+    shares = "advantage", "bayes_risk", "reconstruction"
+    found = checked_object(place, content, dict.fromkeys(shares, A_SHARE) | {"tpr": AN_OBJECT})
+    tpr = checked_object(f"{place}: tpr", found["tpr"], {str(fpr): A_SHARE for fpr in FPRS})
+    return Attained(tuple(float(tpr[str(fpr)]) for fpr in FPRS), *(float(found[share]) for share in shares))
 
 
 def meaning_of(functions: Mapping[str, TradeOffFunction], baseline: float) -> Meaning:

@@ -230,7 +230,7 @@ class TestPlan(SavedContract):
         return replace(self.made(), assumptions=(HOSTILE,), warnings=(HOSTILE,), limit=None, present=1.5)
 
 
-class TestMeaning(ResultContract):
+class TestMeaning(SavedContract):
     def made(self):
         return bdp.Claim(1.0, 1e-3).meaning()
 
@@ -239,7 +239,7 @@ class TestMeaning(ResultContract):
         return replace(self.made(), rows={HOSTILE: row})
 
 
-class TestClaimPlan(ResultContract):
+class TestClaimPlan(SavedContract):
     def made(self):
         return bdp.plan_claim(1.0, 1e-5, 2.0, method="betting")
 
@@ -425,6 +425,30 @@ def test_a_study_whose_rows_say_otherwise():
     content = TestStudy().made().to_dict()
     with pytest.raises(bdp.InputError, match="passed is False, which is not what the rows say"):
         calibrate.Study.from_dict(content | {"passed": False})
+
+
+def test_meanings_and_plans_of_claims_that_cannot_have_been_written():
+    meaning, plan = TestMeaning().made(), TestClaimPlan().made().to_dict()
+    ((what, row),) = meaning.to_dict()["rows"].items()
+    for changed, message in (
+        ({what: row | {"advantage": 1.5}}, "advantage must be a number from 0 to 1"),
+        ({what: row | {"tpr": row["tpr"] | {"0.5": 1}}}, "which is not known"),
+        ({what: row | {"tpr": {"0.001": 0.1}}}, "has no '0.01'"),
+        ({what: 3}, "must be an object"),
+        ({"a\nb": row}, "one line"),
+    ):
+        with pytest.raises(bdp.InputError, match=message):
+            type(meaning).from_dict(meaning.to_dict() | {"rows": changed})
+    for changed, message in (
+        ({"runs": 0}, "runs must be"),
+        ({"runs": 2.0}, "runs must be"),
+        ({"rates": [0.1]}, "rates must be two numbers"),
+        ({"rates": [0.1, math.nan]}, "rates must be two numbers"),
+        ({"mean": -1}, "mean must be"),
+        ({"provenance": {}}, "provenance has no"),
+    ):
+        with pytest.raises(bdp.InputError, match=message):
+            bdp.ClaimPlan.from_dict(plan | changed)
 
 
 def test_checks_and_falsifications_that_cannot_have_been_written():

@@ -34,9 +34,10 @@ def _rows(found: Findings) -> Iterator[tuple[str, str]]:
     low, high = found.interval
     counts, bound = found.counts, found.quoted
     challenges = int(counts.negatives.sum()), int(counts.positives.sum())
+    bases = "1 base" if len(counts) == 1 else f"{len(counts)} bases"
     yield (
         "attacks",
-        f'{len(counts)} bases, {challenges[0]} non-members and {challenges[1]} members, design "{counts.design}"',
+        f'{bases}, {challenges[0]} non-members and {challenges[1]} members, design "{counts.design}"',
     )
     yield f"ε at δ = {found.delta:g}", f"{low:.3g} to {high:.3g} with {100 * found.prob:g}% posterior probability"
     if found.shifted is not None:

@@ -30,10 +30,19 @@ def scores_in_short(judged: Judged, prob: float) -> str:
 def about_scores(found: Findings, judged: Judged, figures: Mapping[str, Figure]) -> Iterator[Piece]:
     table, share = judged.table, f"{100 * found.prob:g}%"
     members = int(table.member.sum())
-    yield Paragraph(
-        f"An attack gave each of {len(table)} examples a score, the higher the surer that the example was in the"
-        f" training data. {members} of them were, and {len(table) - members} were not."
-    )
+    others = len(table) - members
+    if table.design == "observational":
+        yield Paragraph(
+            f"After the training a game was played with {len(table)} examples. Coins decided with which of them the"
+            f" attack was shown what the training had: with {members}, which are called members here. With the other"
+            f" {others} it was shown a draw in its place. It gave each a score, the higher the surer that this is what"
+            " the training had."
+        )
+    else:
+        yield Paragraph(
+            f"An attack gave each of {len(table)} examples a score, the higher the surer that the example was in the"
+            f" training data. {members} of them were, and {others} were not."
+        )
     for sentence in table.cautions():
         yield Paragraph(shown(sentence), "warning")
     yield figures["roc"]
@@ -95,10 +104,11 @@ def _balance(judged: Judged) -> Iterator[Piece]:
     )
     if tested.invalid:
         yield Paragraph(shown(tested.invalid), "warning")
-        yield Paragraph(
-            "Without fair coins there is the zero-run audit, which needs for each example the chance to be a member"
-            " given its features (its propensity). It can be learned from features."
-        )
+        if judged.table.design != "observational":
+            yield Paragraph(
+                "Without fair coins there is the zero-run audit, which needs for each example the chance to be a member"
+                " given its features (its propensity). It can be learned from features."
+            )
     else:
         yield Paragraph(
             f"It does not: members are as many as {assumed} may give (p = {tested.details['memberships_p_value']:.2g},"

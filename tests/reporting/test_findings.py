@@ -476,3 +476,18 @@ def test_what_values_of_epsilon_mean(of_scores):
         assert rows[name][4] == f"{100 * advantage:.3g}%"
         assert rows[name][5] == f"{50 * (1 - advantage):.3g}%"
         assert rows[name][1:4] == tuple(f"{100 * share:.3g}%" for share in most)
+
+
+def test_scores_of_a_game_after_the_training():
+    """Nobody was put into the training by a coin, so that it is not said, and zero-run is no way out."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.1, 0.9, 400)
+    labels = (rng.random(400) < p).astype(int)
+    proxy = np.column_stack([1 - p, p])
+    model = np.where(np.eye(2)[labels] == 1, 0.8, 0.2) * proxy
+    game = bdp.games.LabelGame(labels, proxy, model / model.sum(axis=1, keepdims=True))
+    made = bdp.report(game.play(seed=1), 1e-3)
+    assert "was shown a draw in its place" in made.markdown
+    for wrong in ("example was in the training data. ", "the zero-run audit, which needs"):
+        assert wrong not in made.markdown
+    assert "| attacks | 1 base, " in made.model_card

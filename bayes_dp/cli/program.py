@@ -110,7 +110,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 @cache
-def _command(verbs: typer.Typer, asked: frozenset[str] | None) -> Any:
+def _command(verbs: typer.Typer, asked: frozenset[str] | None = None) -> Any:
     """What parses a command line on which verbs of these names are asked, or any verb.
 
     To put all options of all verbs together takes half of the time of --help. So the others have their words only.

@@ -41,6 +41,11 @@ class BesideGaussian(Posterior):
         """That of μ, from the same counts; `epsilon_at` and `delta_at` give what it says of ε and δ."""
         return posterior_of_family(self.counts, "gaussian", **self.beliefs)
 
+    @cached_property
+    def _at_no_delta(self) -> FamilyPosterior:
+        """That of ε at δ = 0, from the same counts."""
+        return posterior_of_family(self.counts, "pure", **self.beliefs)
+
     @property
     def has_evidence(self) -> bool:
         """Whether its log evidence can be held against that of another family: that of single binomial bases can."""
@@ -102,7 +107,7 @@ class BesideGaussian(Posterior):
         low, high = self.interval(prob)
         if self.parameter != "epsilon" or not low < known:
             return ""
-        least, most = posterior_of_family(self.counts, "pure", **self.beliefs).interval(prob)
+        least, most = self._at_no_delta.interval(prob)
         if not most > _COLLAPSE * high:
             return ""
         return (

@@ -2,19 +2,22 @@
 
 Arrays and settings count by what they hold, and functions by their code, defaults and what they enclose: two lambdas
 are two functions, and two `functools.partial` of one function are if their arguments are. What a function reads from
-its module is not seen, nor is anything in an object that cannot be pickled and has no `__dict__`.
+its module is not seen, nor is anything in an object that cannot be pickled and has no `__dict__`, nor what lies very
+deep. A function that wraps another counts as that one.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 __all__ = ["digest_of"]
+
+_DEEPEST, _MOST = 100, 20_000  # parts of parts, and parts in all, that are looked at
 
 
 def digest_of(value: Any) -> str:
@@ -24,24 +27,33 @@ def digest_of(value: Any) -> str:
     >>> digest_of(lambda x: x + 1) == digest_of(lambda x: x + 1), digest_of(lambda x: x) == digest_of(lambda x: -x)
     (True, False)
     """
-    return _digest(value, ())
+    return _digest(value, {}, 0)
 
 
-def _digest(value: Any, above: tuple[int, ...]) -> str:
+def _digest(value: Any, known: dict[int, tuple[Any, str]], depth: int) -> str:
+    """The digest of what may be a part; `known` has those of other parts, and the parts, so that they stay."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    if id(value) in above:  # it holds itself
-        return _joined(kind, [])
-    parts = _parts(value)
+    if (old := known.get(id(value))) is not None:
+        return old[1]
+    known[id(value)] = value, kind  # where it holds itself
+    parts = _parts(value) if depth < _DEEPEST and len(known) < _MOST else []
     if parts is None:
-        return _joined(kind, [_whole(value)])
-    found = [_digest(part, (*above, id(value))) for part in parts]
-    return _joined(kind, sorted(found) if isinstance(value, set | frozenset) else found)
+        found = _joined(kind, [_whole(value)])
+    else:
+        each = [_digest(part, known, depth + 1) for part in parts]
+        found = _joined(kind, sorted(each) if isinstance(value, set | frozenset) else each)
+    known[id(value)] = value, found
+    return found
 
 
 def _parts(value: Any) -> list[Any] | None:
     """What a value is made of; None for what counts as a whole."""
     if isinstance(value, type):
         return [value.__module__, value.__qualname__]
+    if isinstance(value, ModuleType):
+        return [value.__name__]
+    if hasattr(value, "__wrapped__"):  # a function that was compiled, cached or mapped
+        return [getattr(value, "__qualname__", ""), value.__wrapped__]
     if isinstance(value, FunctionType):
         cells = [_within(cell) for cell in value.__closure__ or ()]
         return [value.__qualname__, value.__code__, value.__defaults__, value.__kwdefaults__, cells]
@@ -59,8 +71,6 @@ def _parts(value: Any) -> list[Any] | None:
         return [np.asarray(value.detach().cpu())]
     if hasattr(value, "shape") or not hasattr(value, "__dict__"):  # arrays and frames
         return None
-    if hasattr(value, "__wrapped__"):  # a function that was compiled or cached
-        return [value.__wrapped__]
     return [vars(value)] if vars(value) else None
 
 

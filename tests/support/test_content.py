@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from bayes_dp.support.content import digest_of
+from models.gradients import of_loss
 
 
 def times(k: float) -> Any:
@@ -89,6 +91,22 @@ def test_what_holds_itself_or_cannot_be_pickled():
         return calls_itself, made
 
     assert digest_of(calls_itself) == digest_of(calls_itself)
+
+
+def test_much_that_is_shared_takes_no_time():
+    """Lists of twice the same list, which are 2^200 in all; as deep as no stack; a module; functions of JAX."""
+    twice: list[Any] = [1]
+    deep: list[Any] = [1]
+    for _ in range(200):
+        twice = [twice, twice]
+    for _ in range(5000):
+        deep = [deep]
+    assert digest_of(twice) != digest_of(deep)
+    assert digest_of(np) != digest_of(pd)
+    one, other = (of_loss(each) for each in (lambda w, x, y: w @ x, lambda w, x, y: w @ x - y))
+    start = time.process_time()
+    assert digest_of(one) != digest_of(other)
+    assert time.process_time() - start < 2
 
 
 def test_another_process_finds_the_same():

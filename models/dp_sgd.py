@@ -22,13 +22,11 @@ A planted fault is one of `models.dirac_canaries.FAULTS`.
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,12 +40,14 @@ from numpy.typing import ArrayLike, NDArray
 import bayes_dp as bdp
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, whole_number
 from bayes_dp.data.files import write_bytes_atomically
+from bayes_dp.support.content import digest_of
 from models.dirac_canaries import FAULTS
 from models.gradients import Gradients, dense
 
 __all__ = ["Products", "Run", "Settings", "replay", "train"]
 
 Floats = NDArray[np.floating[Any]]
+_MOST = 1e9  # of numbers that are multiplied in 32 bits
 _SERIAL = {"xla_cpu_multi_thread_eigen": False}  # the sums of a product depend on the number of threads that share it
 
 
@@ -64,11 +64,11 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        one_number("noise_multiplier", self.noise_multiplier, 0.0, high_open=True)
-        one_number("sampling_rate", self.sampling_rate, 0.0, 1.0, low_open=True)
+        one_number("noise_multiplier", self.noise_multiplier, 0.0, _MOST)
+        one_number("sampling_rate", self.sampling_rate, 1 / _MOST, 1.0)
         whole_number("steps", self.steps, 1)
-        one_number("clip", self.clip, 0.0, low_open=True, high_open=True)
-        one_number("learning_rate", self.learning_rate, 0.0, low_open=True, high_open=True)
+        one_number("clip", self.clip, 1 / _MOST, _MOST)
+        one_number("learning_rate", self.learning_rate, 0.0, _MOST, low_open=True)
         if self.fault is not None and not is_one_of(self.fault, FAULTS):
             raise InputError(f"fault must be {', '.join(map(repr, FAULTS))} or None, not {show(self.fault)}")
         seed_of(self.seed)
@@ -118,14 +118,18 @@ def train(
     checkpoint, every : a file that keeps what is done, after so many steps each; from there the training goes on.
     """
     x, y = np.asarray(x), np.asarray(y)
-    n = len(x)
-    inside = np.ones(n, bool) if member is None else np.asarray(member, bool)
-    coins, rows = np.asarray(dirac, bool), _rows("watched", watched, n)
-    if not n or len(y) != n or inside.shape != (n,):
+    n = len(x) if x.ndim else 0
+    inside, coins = np.ones(n, bool) if member is None else _coins("member", member), _coins("dirac", dirac)
+    if not n or y.shape[:1] != (n,) or inside.shape != (n,):
         raise InputError(f"x must have examples, and y and member one value for each of the {n}")
+    if gradients is dense:
+        _check_dense(weights, x, y)
+    rows = _rows("watched", watched, n)
     mean = settings.sampling_rate * n
     most = min(n, math.ceil(mean + 6 * math.sqrt(mean) + 8)) if room is None else whole_number("room", room, 1, n)
-    one_number("norm", norm, 0.0, low_open=True, high_open=True)
+    one_number("norm", norm, 0.0, _MOST, low_open=True)
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise InputError(f"checkpoint must be a path, not {show(checkpoint)}")
     start, unravel = ravel_pytree(weights)
     kept = {
         "flat": np.asarray(start),
@@ -134,7 +138,7 @@ def train(
         "dirac": np.empty((0, len(coins)), np.float32),
         "drawn": np.empty(0, np.int64),
     }
-    identity = _identity(settings, start, x, y, inside, coins, rows, norm, most, keep_updates)
+    identity = digest_of([settings, np.asarray(start), x, y, inside, coins, rows, norm, most, keep_updates, gradients])
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
         kept = _read(path, identity, kept)
@@ -187,18 +191,27 @@ def replay(
 ) -> Iterator[Products]:
     """What `attacks.step_scores` needs of each step, or of each `every`-th, for the examples `watched` (k,).
 
-    x (n, …) and y (n,) are the examples of the training, `known` (n,) says which are members for all to see.
+    x (n, …) and y (n,) are the examples of the training, and others, `known` (n,) says which are members for all to
+    see. A run of another learning rate is refused in the end.
     """
     if run.updates is None:
         raise InputError("run must have its updates: train with keep_updates=True")
+    whole_number("every", every, 1)
     now, unravel = ravel_pytree(run.first)
     now, rate = np.asarray(now), np.float32(settings.learning_rate / run.batch)
-    given = np.asarray(x), np.asarray(y), _rows("watched", watched, len(x)), np.asarray(known, bool), settings.clip
+    x, y, seen = np.asarray(x), np.asarray(y), _coins("known", known)
+    if run.updates.shape != (settings.steps, len(now)):
+        raise InputError(f"run must be of these settings, and its updates are of the shape {run.updates.shape}")
+    if y.shape[:1] != (len(x),) or seen.shape != (len(x),):
+        raise InputError(f"y and known must have one value for each of the {len(x)} examples")
+    given = x, y, _rows("watched", watched, len(x)), seen, settings.clip
     for t, update in enumerate(run.updates):
         if t % every == 0:
             found = _products(now, update, *given, gradients=gradients, unravel=unravel)
             yield Products(*(np.asarray(part, np.float64) for part in found), square=float(update @ update))
         now = now - rate * update
+    if not np.allclose(now, ravel_pytree(run.weights)[0], rtol=1e-3, atol=1e-3 * float(np.abs(now).max())):
+        raise InputError("run must be of these settings: its updates do not lead to its weights")
 
 
 class _Numbers(NamedTuple):
@@ -251,8 +264,10 @@ def _steps(
         drawn = chosen(t) & inside
         (rows,) = jnp.nonzero(drawn[:n], size=room, fill_value=0)
         count = jnp.sum(drawn[:n])
-        found = gradients(unravel(now), x[rows], y[rows])
-        total, _ = ravel_pytree(found.total(_clipped(found.squares(), of.limit) * (jnp.arange(room) < count)))
+        there = jnp.arange(room) < count
+        batch = jnp.where(there.reshape(-1, *(1,) * (x.ndim - 1)), x[rows], 0)  # not example 0 where there is none
+        found = gradients(unravel(now), batch, y[rows])
+        total, _ = ravel_pytree(found.total(_clipped(found.squares(), of.limit) * there))
         noise = of.noise * jax.random.normal(jax.random.fold_in(hiding, t // of.held), (len(now) + m,))
         update = total + noise[: len(now)]
         seen = gradients(unravel(now), x[watched], y[watched])
@@ -279,26 +294,37 @@ def _products(
     return share[:, None] * share * seen.gram(), share * seen.along(unravel(update)), share * seen.along(members)
 
 
+def _coins(name: str, value: ArrayLike) -> NDArray[np.bool_]:
+    coins = np.asarray(value) if np.size(value) else np.empty(0, bool)
+    if coins.ndim != 1 or coins.dtype.kind not in "bui" or not np.isin(coins, (0, 1)).all():
+        raise InputError(f"{name} must be truth values in a row, not {show(value):.80}")
+    return coins.astype(bool)
+
+
+def _check_dense(weights: Any, x: NDArray[Any], y: NDArray[Any]) -> None:
+    """Refuse examples that are none of this network."""
+    try:
+        inputs, classes = len(weights[0].weight), len(weights[-1].bias)
+    except Exception as error:  # a value of any class, which may raise anything
+        raise InputError(f"weights must be a tuple of Layer, not {show(weights):.80}") from error
+    if x.shape[1:] != (inputs,) or x.dtype.kind not in "biuf":
+        raise InputError(f"x must hold numbers of the shape (examples, {inputs}), not {x.dtype} of {x.shape}")
+    if y.ndim != 1 or y.dtype.kind not in "ui" or y.min() < 0 or y.max() >= classes:
+        raise InputError(f"y must hold classes, whole numbers from 0 to {classes - 1}, not {show(y):.80}")
+
+
 def _rows(name: str, value: ArrayLike, n: int) -> NDArray[np.int64]:
-    rows = np.asarray(value, np.int64)
+    rows = np.asarray(value) if np.size(value) else np.empty(0, np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "ui":
+        raise InputError(f"{name} must be numbers of examples in a row, not {show(value):.80}")
     for wrong in rows[(rows < 0) | (rows >= n)][:1]:
         raise InputError(f"{name} must name examples from 0 to {n - 1}, not {wrong}")
-    return rows
+    return rows.astype(np.int64)
 
 
 def _clipped(squares: Any, clip: Any) -> Any:
     """min(1, c/|g|)."""
     return jnp.minimum(1.0, clip / jnp.sqrt(jnp.maximum(squares, 1e-30)))
-
-
-def _identity(settings: Settings, *parts: Any) -> str:
-    """What a training depends on, but for the function of its gradients."""
-    content = hashlib.sha256(json.dumps(asdict(settings)).encode())
-    for part in parts:
-        array = np.ascontiguousarray(part)
-        content.update(f"{array.dtype} {array.shape}\n".encode())
-        content.update(array.tobytes())
-    return content.hexdigest()
 
 
 def _read(path: Path, identity: str, empty: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -24,9 +25,9 @@ MEMBER, COINS = np.arange(N) % 3 > 0, np.arange(M) % 2 == 0
 SETTINGS = Settings(SIGMA, Q, 20, clip=CLIP, learning_rate=0.3)
 
 
-def run(settings: Settings = SETTINGS, **more):
+def run(settings: Settings = SETTINGS, x=X, **more):
     given = {"member": MEMBER, "dirac": COINS, "watched": [3, 0], "keep_updates": True, "room": N}
-    return train(FIRST, X, Y, settings, **given | more)
+    return train(FIRST, x, Y, settings, **given | more)
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +166,11 @@ def test_it_goes_on_where_it_was_interrupted(trained, tmp_path: Path, monkeypatc
         np.testing.assert_array_equal(getattr(found, part), getattr(trained, part))
     again = run(checkpoint=path, every=8)  # nothing is left to do
     np.testing.assert_array_equal(ravel_pytree(again.weights)[0], ravel_pytree(trained.weights)[0])
-    for other in ({"settings": Settings(SIGMA, Q, 20, clip=CLIP, learning_rate=0.4)}, {"member": ~MEMBER}):
+    for other in (
+        {"settings": Settings(SIGMA, Q, 20, clip=CLIP, learning_rate=0.4)},
+        {"member": ~MEMBER},
+        {"gradients": of_loss(loss)},
+    ):
         with pytest.raises(InputError, match=r"begun\.npz is of another training"):
             run(checkpoint=path, **other)
     path.write_bytes(path.read_bytes()[:200])
@@ -176,10 +181,12 @@ def test_it_goes_on_where_it_was_interrupted(trained, tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"noise_multiplier": -1.0}, r"noise_multiplier must lie in \[0, inf\), not -1"),
-        ({"sampling_rate": 0.0}, r"sampling_rate must lie in \(0, 1\], not 0"),
+        ({"noise_multiplier": -1.0}, r"noise_multiplier must lie in \[0, 1e\+09\], not -1"),
+        ({"sampling_rate": 0.0}, r"sampling_rate must lie in \[1e-09, 1\], not 0"),
+        ({"sampling_rate": 1e-300}, r"sampling_rate must lie in \[1e-09, 1\], not 1e-300"),
         ({"steps": 0}, "steps must be a whole number, at least 1, not 0"),
-        ({"clip": 0.0}, r"clip must lie in \(0, inf\), not 0"),
+        ({"noise_multiplier": 1e39}, r"noise_multiplier must lie in \[0, 1e\+09\], not 1e\+39"),
+        ({"clip": 0.0}, r"clip must lie in \[1e-09, 1e\+09\], not 0"),
         ({"fault": "none"}, "fault must be 'half noise', .* or None, not 'none'"),
         ({"seed": -1}, "seed must be a whole number from 0"),
     ],
@@ -194,13 +201,58 @@ def test_arguments_that_cannot_be():
         ({"member": [True]}, "x must have examples, and y and member one value for each of the 60"),
         ({"watched": [60]}, r"watched must name examples from 0 to 59, not 60"),
         ({"watched": [-1]}, r"watched must name examples from 0 to 59, not -1"),
-        ({"norm": 0.0}, r"norm must lie in \(0, inf\), not 0"),
+        ({"watched": [0.7]}, "watched must be numbers of examples in a row, not"),
+        ({"watched": MEMBER}, "watched must be numbers of examples in a row, not"),
+        ({"member": np.full(N, 2)}, "member must be truth values in a row, not"),
+        ({"member": np.full(N, "no")}, "member must be truth values in a row, not"),
+        ({"dirac": [0.5]}, "dirac must be truth values in a row, not"),
+        ({"checkpoint": 3}, "checkpoint must be a path, not 3"),
+        ({"norm": 0.0}, r"norm must lie in \(0, 1e\+09\], not 0"),
         ({"room": 61}, "room must be a whole number from 1 to 60, not 61"),
     ):
         with pytest.raises(InputError, match=message):
             run(**change)
     with pytest.raises(InputError, match="x must have examples"):
         train(FIRST, X[:0], Y[:0], SETTINGS)
+    for x, y, weights, message in (
+        (X[:, :3], Y, FIRST, r"x must hold numbers of the shape \(examples, 6\), not float32 of \(60, 3\)"),
+        (X, Y + 1, FIRST, "y must hold classes, whole numbers from 0 to 2, not"),
+        (X, Y - 1, FIRST, "y must hold classes, whole numbers from 0 to 2, not"),
+        (X, Y + 0.5, FIRST, "y must hold classes, whole numbers from 0 to 2, not"),
+        (X, Y, [tuple(layer) for layer in FIRST], "weights must be a tuple of Layer, not"),
+    ):
+        with pytest.raises(InputError, match=message):
+            train(weights, x, y, SETTINGS)
+
+
+def test_an_example_that_is_not_drawn_changes_nothing():
+    """Not even one that is no number, and first of all: rows of a batch that are left over must not be it."""
+    x = X.copy()
+    x[0] = np.nan
+    assert not MEMBER[0]
+    found, other = (run(x=each, watched=()) for each in (x, X))
+    np.testing.assert_array_equal(found.updates, other.updates)
+
+
+def test_rare_sampling():
+    assert (run(Settings(SIGMA, 1e-9, 20)).drawn == 0).all()
+
+
+def test_a_run_of_other_settings_is_not_replayed(trained):
+    def replayed(settings=SETTINGS, x=X, y=Y, known=MEMBER, of=trained, **more):
+        return list(replay(of, x, y, settings, [0], known, every=20, **more))
+
+    replayed()
+    for change, message in (
+        ({"settings": replace(SETTINGS, learning_rate=0.6)}, "its updates do not lead to its weights"),
+        ({"settings": replace(SETTINGS, steps=19)}, "run must be of these settings, and its"),
+        ({"known": MEMBER[:5]}, "y and known must have one value for each of the 60"),
+        ({"of": trained._replace(updates=trained.updates[:, :5])}, "run must be of these settings, and its"),
+    ):
+        with pytest.raises(InputError, match=message):
+            replayed(**change)
+    with pytest.raises(InputError, match="every must be a whole number, at least 1, not 0"):
+        next(replay(trained, X, Y, SETTINGS, [0], MEMBER, every=0))
 
 
 def test_a_gradient_that_is_no_number_stops_the_training():

@@ -17,7 +17,7 @@ from bayes_dp.bayes.exact.posterior import exact
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.choice import family_of
 from bayes_dp.bayes.families.registry import APPROX
-from bayes_dp.bayes.levels.average import AveragePosterior
+from bayes_dp.bayes.levels.average import AveragePosterior, behind
 from bayes_dp.bayes.levels.beside import TELLING
 from bayes_dp.bayes.levels.posterior import posterior_of_family
 from bayes_dp.bayes.question import Strength
@@ -71,14 +71,8 @@ class FamilyComparison(Result):
 
     @cached_property
     def _gaps(self) -> dict[str, float]:
-        """By how many nats each family is below the best one, by p(X, Y) or by p(Y | X), whichever is less."""
-        members: Mapping[str, Any] = self.posteriors  # all of them by quadrature
-        given = {
-            name: self.log_evidence[name] + post.log_evidence_given_false_positives - post.log_evidence
-            for name, post in members.items()
-        }
-        first, first_given = max(self.log_evidence.values()), max(given.values())
-        return {name: min(first - value, first_given - given[name]) for name, value in self.log_evidence.items()}
+        """By how many nats each family is below the best one."""
+        return behind(self.posteriors)
 
     @property
     def said(self) -> str:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from bayes_dp.support.text import Part, Rows, Sentences, digits
 if TYPE_CHECKING:
     from bayes_dp.bayes.checks.model_check import ModelCheck
     from bayes_dp.bayes.compare_families import FamilyComparison
+    from bayes_dp.bayes.levels.average import AveragePosterior
 
 __all__ = ["CODES", "Outcome", "Reason", "Verdict", "judge"]
 
@@ -213,18 +214,27 @@ def _of_the_posterior(post: Posterior) -> list[Reason]:
 
 def _families(post: Posterior) -> FamilyComparison | None:
     """The families by their evidence on the same counts; None where the caller chose one, or there is no evidence."""
-    from bayes_dp.bayes.compare_families import compare_families  # which need JAX
+    from bayes_dp.bayes.compare_families import FamilyComparison, compare_families  # which need JAX
     from bayes_dp.bayes.levels.beside import BesideGaussian
 
+    if _is_average(post):
+        return FamilyComparison(post.posteriors, {name: one.log_evidence for name, one in post.posteriors.items()})
     delta = post.provenance.known["delta"]
     if not isinstance(post, BesideGaussian) or not post.has_evidence or not delta:
         return None
     return compare_families(post.counts, delta, **post.beliefs)
 
 
-def _others(families: FamilyComparison) -> dict[str, Posterior]:
-    """The posteriors of families other than that of (ε, δ) that the counts leave open."""
-    return {name: other for name, other in families.left_open(_CLOSE).items() if name != "approx"}
+def _is_average(post: Posterior) -> TypeGuard[AveragePosterior]:
+    from bayes_dp.bayes.levels.average import AveragePosterior
+
+    return isinstance(post, AveragePosterior)
+
+
+def _others(post: Posterior, families: FamilyComparison) -> dict[str, Posterior]:
+    """The posteriors of families that the counts leave open, but for the one that is judged."""
+    judged = () if _is_average(post) else ("approx",)
+    return {name: other for name, other in families.left_open(_CLOSE).items() if name not in judged}
 
 
 def _of_families(
@@ -233,14 +243,14 @@ def _of_families(
     """Whether another family that the counts leave open puts the upper end above the limit."""
     from bayes_dp.bayes.levels.beside import BesideGaussian
 
-    if not isinstance(post, BesideGaussian):
+    if found is None and not isinstance(post, BesideGaussian):
         notes.append(f"The family was chosen, and not found by the counts: {post.high_end(prob)}")
         return []
     if found is None:
         ends = {"gaussian": post.gaussian(prob)[1]}
     else:
-        ends = {name: other.interval(prob)[1] for name, other in _others(found).items()}
-        if "gaussian" not in ends:
+        ends = {name: other.interval(prob)[1] for name, other in _others(post, found).items()}
+        if "gaussian" in found.posteriors and "gaussian" not in ends:
             less = found.log_evidence[found.best] - found.log_evidence["gaussian"]
             notes.append(
                 "Under Gaussian noise the interval would end at"
@@ -269,6 +279,10 @@ def _of_bounds(bounds: Mapping[str, float], limit: float) -> list[Reason]:
 def _of_the_model(
     post: Posterior, families: FamilyComparison | None, checked: ModelCheck | None, seed: int, notes: list[str]
 ) -> list[Reason]:
+    if _is_average(post):  # of which each member has a model of its own
+        if _of_this_shape(post, families, seed):
+            return []
+        return [Reason("model", "The check rejects the model of each family that the counts leave open.")]
     if checked is None:
         from bayes_dp.bayes.checks.model_check import check  # which needs JAX
 
@@ -279,7 +293,7 @@ def _of_the_model(
             return []
     if checked.p_value >= _MODEL:
         return []
-    if replace(checked, shape_p=None).p_value >= _MODEL and (name := _of_this_shape(families, seed)):
+    if replace(checked, shape_p=None).p_value >= _MODEL and (name := _of_this_shape(post, families, seed)):
         notes.append(
             f"The levels change along the boundary as in the {name} family, whose interval is held against the limit"
             f" too, and not as in the layer of (ε, δ) (p = {checked.shape_p:.2g})."
@@ -289,13 +303,13 @@ def _of_the_model(
     return [Reason("model", f"{doubt}: {' '.join(checked.advice)}")]
 
 
-def _of_this_shape(found: FamilyComparison | None, seed: int) -> str:
+def _of_this_shape(post: Posterior, found: FamilyComparison | None, seed: int) -> str:
     """The likeliest of the families held against the limit that passes its own check; empty where none does."""
     from bayes_dp.bayes.checks.model_check import check
 
     if found is None:
         return ""
-    close = _others(found)
+    close = _others(post, found)
     likeliest = sorted(close, key=lambda name: found.log_evidence[name], reverse=True)
     return next((name for name in likeliest if check(close[name], seed=seed).p_value >= _MODEL), "")
 

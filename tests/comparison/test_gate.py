@@ -318,10 +318,10 @@ def test_the_likeliest_family_that_fits_is_named(monkeypatch):
         left_open=lambda nats: {name: name for name in p_values} if nats == 5 else {},
     )
     monkeypatch.setattr(model_check, "check", lambda name, seed: SimpleNamespace(p_value=p_values[name]))
-    assert verdict_module._of_this_shape(found, 0) == "gaussian"
+    assert verdict_module._of_this_shape(None, found, 0) == "gaussian"
     p_values["gaussian"] = p_values["laplace"] = 0.009
-    assert verdict_module._of_this_shape(found, 0) == ""
-    assert verdict_module._of_this_shape(None, 0) == ""
+    assert verdict_module._of_this_shape(None, found, 0) == ""
+    assert verdict_module._of_this_shape(None, None, 0) == ""
 
 
 def test_the_seed_is_that_of_all_draws_and_a_wrong_control_is_refused_before_them(monkeypatch):
@@ -521,3 +521,33 @@ def test_a_family_that_was_chosen_stands_alone():
         found = bdp.gate(counts, DELTA, limit, family="gaussian")
         assert (found.verdict, found.upper) == (verdict, end)
     assert any(note.startswith("The family was chosen, and not found by the counts") for note in found.notes)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_average_is_held_to_its_families(seed):
+    """Of Gaussian noise with ε = 4.02: at one threshold it has next to no weight in the average, whose interval ends
+    below half of that."""
+    rng = np.random.default_rng(seed)
+    beta = stats.norm.cdf(stats.norm.isf(0.1) - rng.uniform(0.75, 1.5, 20))
+    counts = bdp.ErrorCounts(rng.binomial(1000, 0.1, 20), 1000, rng.binomial(1000, beta), 1000)
+    found = bdp.gate(counts, 0.01, 2.0, family="average", control=bdp.ErrorCounts(0, 5000, 0, 5000))
+    assert found.upper < 2.0
+    assert codes(found) == {"gaussian"}
+    said = bdp.estimate(counts, 0.01, family="average").high_end()
+    assert "Only the choice of thresholds speaks against others, which have next to no weight: gaussian" in said
+
+
+def test_an_average_passes_where_its_families_do():
+    rng = np.random.default_rng(0)
+    alpha = rng.uniform(0.02, 0.98, 20)
+    beta = stats.norm.cdf(stats.norm.isf(alpha) - rng.uniform(0.05, 0.1, 20))
+    counts = bdp.ErrorCounts(rng.binomial(1000, alpha), 1000, rng.binomial(1000, beta), 1000)
+    found = bdp.gate(counts, 0.01, 2.0, family="average", control=bdp.ErrorCounts(0, 5000, 0, 5000))
+    assert found.passed
+    assert not any("was chosen" in note for note in found.notes)
+
+
+def test_an_average_of_which_no_family_fits():
+    counts = bdp.ErrorCounts([10] * 24, 200, [4] * 12 + [185] * 12, 200)
+    found = bdp.gate(counts, 0.01, 100.0, family="average", control=False)
+    assert "model" in codes(found)

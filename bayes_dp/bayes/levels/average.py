@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_dp.bayes.levels.beside import TELLING
 from bayes_dp.checks import InputError, numbers, one_number
 from bayes_dp.results.meaning import FPRS, Attained, Meaning
 from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.support.text import digits
 
-__all__ = ["AveragePosterior"]
+__all__ = ["AveragePosterior", "behind"]
 
 _CURVES = 201  # of each family, by which it is told what they mean
 _LIGHT = 1e-6  # weight below which a family is left out
@@ -62,6 +63,17 @@ def _quantile(values: Floats, weight: Floats, place: float) -> float:
     order = np.argsort(values, kind="stable")
     middle = np.cumsum(weight[order]) - 0.5 * weight[order]
     return float(np.interp(place, middle, values[order]))
+
+
+def behind(posteriors: Mapping[str, Any]) -> dict[str, float]:
+    """By how many nats the evidence of each is below the largest, by p(X, Y) or by p(Y | X), whichever is less.
+
+    p(X, Y) also says how well the choice of the false positive rates agrees with a family's law of them, and that
+    choice tells nothing of the family.
+    """
+    whole = {name: float(post.log_evidence) for name, post in posteriors.items()}
+    given = {name: float(post.log_evidence_given_false_positives) for name, post in posteriors.items()}
+    return {name: min(max(whole.values()) - whole[name], max(given.values()) - given[name]) for name in posteriors}
 
 
 class AveragePosterior(Posterior):
@@ -191,9 +203,15 @@ class AveragePosterior(Posterior):
 
     def high_end(self, prob: float = 0.9) -> str:
         """What the interval rests on besides the counts: a sentence."""
-        ends = "; ".join(
-            f"{name} {' to '.join(map(digits, post.interval(prob)))}"
-            for name, post in self.posteriors.items()
-            if self.weights[name] > _SHOWN
-        )
-        return f"The interval is an average over families that need not agree: {ends}."
+        heavy = [name for name, weight in self.weights.items() if weight > _SHOWN]
+        said = f"The interval is an average over families that need not agree: {self._ends(heavy, prob)}."
+        light = [name for name, gap in behind(self.posteriors).items() if gap < TELLING and name not in heavy]
+        if light:
+            said += (
+                " Only the choice of thresholds speaks against others, which have next to no weight:"
+                f" {self._ends(light, prob)}."
+            )
+        return said
+
+    def _ends(self, names: Sequence[str], prob: float) -> str:
+        return "; ".join(f"{name} {' to '.join(map(digits, self.posteriors[name].interval(prob)))}" for name in names)

@@ -38,6 +38,7 @@ _HOMES = {
     "ClaimTest": "claims.result",
     "Verdict": "comparison.verdict",
     "estimate": "bayes.estimate",
+    "estimate_many": "bayes.exact.many",
     "Family": "bayes.families.custom",
     "subsampled_gaussian": "bayes.families.subsampled",
     "records": "bayes.levels.records",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from bayes_dp.bayes.compare_families import compare_families as compare_families
     from bayes_dp.bayes.convergence import ConvergenceWarning as ConvergenceWarning
     from bayes_dp.bayes.estimate import estimate as estimate
+    from bayes_dp.bayes.exact.many import estimate_many as estimate_many
     from bayes_dp.bayes.families.custom import Family as Family
     from bayes_dp.bayes.families.subsampled import subsampled_gaussian as subsampled_gaussian
     from bayes_dp.bayes.levels.curves import estimate_curves as estimate_curves

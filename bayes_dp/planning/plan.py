@@ -8,13 +8,14 @@ enough. The limit of many challenges (`limit.py`) says when more of them do not 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from bayes_dp.bayes.exact.posterior import MOST_CHALLENGES, ExactPosterior, exact
+from bayes_dp.bayes.exact.many import estimate_many
+from bayes_dp.bayes.exact.posterior import MOST_CHALLENGES, ExactPosterior
 from bayes_dp.bayes.question import Question, Strength, ask
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
@@ -29,6 +30,7 @@ __all__ = ["Work", "plan"]
 
 
 _WAYS: tuple[Way, ...] = ("challenges", "bases")
+_AT_ONCE = 10  # experiments of a job
 _IN_VAIN = 4.0  # times the challenges are shown, where not even their limit is enough
 _DRAWN = (
     "The truth is drawn from the posterior given these counts; new bases are like these.",
@@ -90,7 +92,7 @@ def plan(
     work = Work(question, settings["prob"], n_jobs, progress)
     present = None
     if isinstance(given, ErrorCounts):
-        post = work.posterior(given)
+        post = work.posteriors([given])[0]
         present = float(np.ptp(post.interval(prob)))
         start = Simulated.of_counts(given, post, question.known, repetitions, settings["seed"])
     else:
@@ -159,36 +161,37 @@ class Work:
     def __init__(self, question: Question, prob: float, n_jobs: int | None, progress: bool | None) -> None:
         self._question, self._prob, self._n_jobs, self._progress = question, prob, n_jobs, progress
 
-    def posterior(self, counts: ErrorCounts) -> ExactPosterior:
-        """Of counts, by the analysis that is planned for."""
+    def posteriors(self, counts: Iterable[ErrorCounts]) -> list[ExactPosterior]:
+        """Of the counts of experiments, by the analysis that is planned for."""
         priors = {f"prior_{name}": prior for name, prior in self._question.priors.items()}
-        return exact(counts, self._question.known, strength=self._question.strength, **priors)
-
-    def width(self, counts: ErrorCounts) -> float:
-        return float(np.ptp(self.posterior(counts).interval(self._prob)))
-
-    def limit(self, alpha: Floats, beta: Floats) -> float:
-        """The width that more and more challenges lead to, where these are the error rates."""
-        question = self._question
-        return limit_width(alpha, beta, question.known, question.priors, question.strength, self._prob)
+        return estimate_many(counts, self._question.known, strength=self._question.strength, **priors)
 
     def widths(self, experiments: Simulated) -> Floats:
         what = f"{len(experiments.n0)} bases, {experiments.n0.mean():.0f} + {experiments.n1.mean():.0f} each"
-        return self._all(self.width, ((experiments.counts(i),) for i in range(len(experiments))), experiments, what)
+        return self._all(self._widths, [experiments.counts(i) for i in range(len(experiments))], what)
 
     def limits(self, experiments: Simulated) -> Floats:
-        rates = zip(experiments.alpha, experiments.beta, strict=True)
-        return self._all(self.limit, rates, experiments, "no limit to challenges")
+        rates = list(zip(experiments.alpha, experiments.beta, strict=True))
+        return self._all(self._limits, rates, "no limit to challenges")
 
-    def _all(self, one: Any, arguments: Iterable[Any], experiments: Simulated, what: str) -> Floats:
+    def _widths(self, counts: Sequence[ErrorCounts]) -> list[float]:
+        return [float(np.ptp(post.interval(self._prob))) for post in self.posteriors(counts)]
+
+    def _limits(self, rates: Sequence[tuple[Floats, Floats]]) -> list[float]:
+        """The widths that more and more challenges lead to, where these are the error rates."""
+        q = self._question
+        return [limit_width(*each, q.known, q.priors, q.strength, self._prob) for each in rates]
+
+    def _all(self, some: Any, arguments: Sequence[Any], what: str) -> Floats:
+        """What `some` gives for a few arguments, for all of them."""
         from joblib import delayed
 
-        found = []
-        with bar(len(experiments), self._progress) as show:
-            parallel = pool(self._n_jobs, return_as="generator")
-            for width in parallel(delayed(one)(*each) for each in arguments):
-                found.append(width)
-                show(1, what)
+        parts = [arguments[i : i + _AT_ONCE] for i in range(0, len(arguments), _AT_ONCE)]
+        found: list[float] = []
+        with bar(len(arguments), self._progress) as show:
+            for widths in pool(self._n_jobs, return_as="generator")(delayed(some)(part) for part in parts):
+                found += widths
+                show(len(widths), what)
         return np.array(found)
 
 

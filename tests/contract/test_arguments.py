@@ -1090,6 +1090,18 @@ call(
     most=number(1e-6, math.inf, "[]", 3.0),
 )
 call("bayes_dp.subsampled_gaussian", bdp.subsampled_gaussian, {"q": 0.3}, q=number(0, 1, "(]", 0.3))
+call(
+    "bayes_dp.estimate_many",
+    bdp.estimate_many,
+    {"counts": [COUNTS], "delta": 0.01},
+    until="bayes_dp.bayes.exact.posterior:ExactPosterior",
+    counts=Values(
+        ([COUNTS], (COUNTS, COUNTS), []), (COUNTS, 3, "counts.csv", None, [COUNTS, None], [[1, 10, 2, 10]], THING)
+    ),
+    delta=DELTA,
+    **BAYES,
+    strength=STRENGTH,
+)
 CALLED = attacks.call_members(WITH_PROPENSITIES, 40)
 call(
     "bayes_dp.estimate_shifted",

@@ -217,8 +217,8 @@ def quick(monkeypatch):
         chance = 1 + 0.01 * np.sin(counts.false_positives.sum())
         return float(10 * chance / np.sqrt(counts.negatives.sum() + counts.positives.sum()))
 
-    monkeypatch.setattr(search.Work, "width", width)
-    monkeypatch.setattr(search.Work, "limit", lambda self, alpha, beta: 0.5)
+    monkeypatch.setattr(search.Work, "_widths", lambda self, many: [width(self, counts) for counts in many])
+    monkeypatch.setattr(search.Work, "_limits", lambda self, rates: [0.5 for _ in rates])
 
 
 @pytest.mark.usefixtures("quick")
@@ -287,15 +287,15 @@ def test_processes_give_the_same():
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("after", [25, 5])
 def test_an_interrupt_keeps_what_is_done(monkeypatch, after):
-    calls, width = [], search.Work.width
+    calls, widths = [], search.Work._widths
 
-    def tired(self, counts):
-        calls.append(counts)
+    def tired(self, many):
+        calls.extend(many)
         if len(calls) > after:
             raise KeyboardInterrupt
-        return width(self, counts)
+        return widths(self, many)
 
-    monkeypatch.setattr(search.Work, "width", tired)
+    monkeypatch.setattr(search.Work, "_widths", tired)
     if after < 10:
         with pytest.raises(KeyboardInterrupt):
             plan(Experiment(5, 10, 10, epsilon=1.0), DELTA, 0.6, repetitions=10)

@@ -13,6 +13,7 @@ A corner of a base is a row, with the number corner · bases + base.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,6 +34,7 @@ _MOST_IN_D = 129
 _CELLS = 160  # of the pieces in e to begin with, doubled for rows that need it
 _MOST_CELLS = 2560
 _SPREAD = 4.0  # widths of an edge around which the points in e are dense: z bends on no shorter scale
+_SMALL = 30_000  # cells in all up to which rows are tabulated alike
 _PART = 500  # rows tabulated at once, to bound memory
 _SAMPLE = 2  # every which point in e is used to judge the points in d
 _SMALLEST = 1e-100  # no smaller δ makes a difference to the corners of counts that can be
@@ -88,6 +90,7 @@ class CornerTable:
         rows = rows[~likelihood.vanishing(*self._corner_of(rows), _NOTHING)]
         for part in np.array_split(rows, -(-len(rows) // _PART)):
             self._tabulate(part)
+        self._groups = _alike(self._groups)
         for group in self._groups:
             self._sharp.extend(group.rows[self._off_between_points(group) > _PREDICTED].tolist())
         self.tabulated = np.ones(self._bases, bool)
@@ -102,6 +105,26 @@ class CornerTable:
             sharp = np.array(self._sharp)
             odds[sharp] = self._log_odds([(sharp, epsilon[None], delta[None])])[0]
         return odds.reshape(2, self._bases, *epsilon.shape)
+
+    def part(self, likelihood: MarginalLikelihood, which: Ints) -> CornerTable:
+        """The table of some of the unique bases, of which this is the likelihood."""
+        found, rows = copy(self), np.concatenate([which, self._bases + which])
+        found._likelihood, found._bases, found.tabulated = likelihood, len(which), self.tabulated[which]
+        found._level, found._width = self._level[:, rows], self._width[:, rows]
+        found._first, found._last = self._first[rows], self._last[rows]
+        place = np.full(2 * self._bases, -1)
+        place[rows] = np.arange(len(rows))
+        found._sharp = [int(row) for row in place[np.array(self._sharp, int)] if row >= 0]
+        found._groups = []
+        for group in self._groups:
+            mine = place[group.rows]
+            kept = np.flatnonzero(mine >= 0)
+            if len(kept):
+                pieces = group.pieces.reshape(6, len(group.d), len(mine), group.cells)[:, :, kept]
+                pieces = pieces.reshape(6, len(group.d), -1)
+                found._groups.append(_Group(mine[kept], group.d, group.cells, pieces))
+        found._groups = _alike(found._groups)
+        return found
 
     def slopes(self, epsilon: Floats, delta: Floats, along_epsilon: Floats, along_delta: Floats) -> Floats:
         """See `Corners.slopes`; of bases that are tabulated."""
@@ -289,6 +312,31 @@ class CornerTable:
             below = self._warp(e, rows) < target
             low, high = np.where(below, e, low), np.where(below, high, e)
         return np.asarray(0.5 * (low + high))
+
+
+def _alike(groups: list[_Group]) -> list[_Group]:
+    """Groups in one, the same polynomials on the cells of the finest, if the whole then is small: numpy takes a time
+    for each operation, however short its arrays.
+    """
+    if not groups:
+        return groups
+    rows = np.concatenate([group.rows for group in groups])
+    d, cells = max((group.d for group in groups), key=len), max(group.cells for group in groups)
+    if len(rows) * len(d) * cells > _SMALL:
+        return groups
+    pieces = []
+    for group in groups:
+        times = cells // group.cells
+        at = np.arange(times)[:, None, None] / times
+        # Σ_k c_k (at + x/times)^k, by powers of x.
+        powers = np.arange(6)
+        shift = special.binom(powers[:, None], powers) * at ** np.maximum(powers[:, None] - powers, 0)
+        shift = shift / float(times) ** powers * (powers[:, None] >= powers)
+        by_d = _weights(group.d, d)
+        own = group.pieces.reshape(6, len(group.d), len(group.rows), group.cells)
+        finer = np.einsum("kdrc,tkp,ed->perct", own, shift, by_d, optimize=True)
+        pieces.append(finer.reshape(6, len(d), len(group.rows), cells))
+    return [_Group(rows, d, cells, np.concatenate(pieces, axis=2).reshape(6, len(d), -1))]
 
 
 def _allowance(odds: Floats) -> Floats:

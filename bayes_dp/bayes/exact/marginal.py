@@ -13,6 +13,7 @@ an accurate likelihood.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Protocol
 
 import numpy as np
@@ -67,6 +68,16 @@ class MarginalLikelihood:
         self._tails = BetaTails(pairs[0], pairs[1])
         self._table = tables.reshape(2, -1)
         self._log_pairs = np.log(n0 + 1.0) + np.log(n1 + 1.0)
+
+    def part(self, bases: Ints) -> tuple[MarginalLikelihood, Ints]:
+        """That of some of the n bases, with the same tables, and which of the unique bases these are."""
+        which, inverse, times = np.unique(self._unique_of[bases], return_inverse=True, return_counts=True)
+        found = copy(self)
+        found._unique_of, found._times = inverse.reshape(-1), times
+        for name in ("_x", "_n0", "_y", "_n1", "_peak", "_norm", "_peak_b", "_log_pairs"):
+            setattr(found, name, getattr(self, name)[which])
+        found._table = self._table[:, which]
+        return found, which
 
     def levels(self) -> tuple[Floats, Floats]:
         """Where in ε the two edges of each corner pass the base, and over what width; both (2 edges, 2 corners, u).
@@ -127,7 +138,7 @@ class MarginalLikelihood:
         )
 
     @underflow_is_zero
-    def each(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
+    def each(self, epsilon: Floats, delta: Floats, strength: Floats | None, corners: Corners | None = None) -> Floats:
         """log L of every base at ε, δ and s of shape (r,): an array (r, n); the limit s → 1 where s is None."""
         delta = np.minimum(delta, _CLOSE_TO_ONE)
         step = max(1, _PAIRS // len(self._x))
@@ -137,10 +148,10 @@ class MarginalLikelihood:
                 parts.append(self._log_tight(np.minimum(epsilon[p], _LARGEST), delta[p]))
             else:
                 s = np.minimum(strength[p, None], _CLOSE_TO_ONE)
-                parts.append(self._log_likelihood(epsilon[p], delta[p], s)[..., 0])
+                parts.append(self._log_likelihood(epsilon[p], delta[p], s, corners)[..., 0])
         return np.concatenate(parts, axis=1)[self._unique_of].T
 
-    def depths(self, epsilon: Floats, delta: Floats, strength: Floats | None) -> Floats:
+    def depths(self, epsilon: Floats, delta: Floats, strength: Floats | None, corners: Corners | None = None) -> Floats:
         """-log P[(a,b) ∈ R_s(ε,δ)] of every base at one point, ε, δ and s (1,): an array (n,).
 
         Where s is None, per unit of s at s = 1.
@@ -149,10 +160,10 @@ class MarginalLikelihood:
         if strength is None:
             area = log_boundary_area(np.minimum(epsilon, _LARGEST), delta)
         else:
-            area = _inner_edge(epsilon, delta, np.minimum(strength[:, None], _CLOSE_TO_ONE))[1][0]
-        return np.asarray(
-            np.maximum(-self.each(epsilon, delta, strength)[0] - area - self._log_pairs[self._unique_of], 0.0)
-        )
+            farthest = _LARGEST if corners is None else corners.largest
+            area = _inner_edge(epsilon, delta, np.minimum(strength[:, None], _CLOSE_TO_ONE), farthest)[1][0]
+        found = self.each(epsilon, delta, strength, corners)[0]
+        return np.asarray(np.maximum(-found - area - self._log_pairs[self._unique_of], 0.0))
 
     def _log_likelihood(
         self, epsilon: Floats, delta: Floats, strength: Floats, corners: Corners | None = None

@@ -8,7 +8,8 @@ infinity, ε = ε_min + (ε_max - ε_min) sin²(πu/2) where it does not, and s 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -32,7 +33,15 @@ from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.tradeoff import approx_dp
 
-__all__ = ["MOST_CHALLENGES", "ExactPosterior", "exact", "exact_delta"]
+__all__ = [
+    "MOST_CHALLENGES",
+    "ExactPosterior",
+    "Shared",
+    "check_challenges",
+    "corner_table",
+    "exact",
+    "exact_delta",
+]
 
 
 _CHECKED = 1_000_000  # challenges of a base up to which intervals were compared with their limit
@@ -43,16 +52,34 @@ _DIGITS = 3e-9  # error of the log likelihood of a base, in shares of its depth
 MOST_CHALLENGES = 10**8  # of a base, for which the likelihood keeps its digits
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What the posteriors of several data sets may have in common, each with its part of the likelihood."""
+
+    axes: Sequence[Axis]
+    likelihood: MarginalLikelihood
+    corners: CornerTable | None
+
+
 class ExactPosterior(BesideGaussian):
     """A posterior by quadrature; its error is known and its draws are independent."""
 
     @underflow_is_zero
-    def __init__(self, question: Question, likelihood: MarginalLikelihood) -> None:
-        self.question, self._likelihood = question, likelihood
+    def __init__(
+        self,
+        question: Question,
+        likelihood: MarginalLikelihood | None = None,
+        shared: Shared | None = None,
+    ) -> None:
+        self.question = question
+        if likelihood is not None:
+            self._likelihood = likelihood
         two = question.strength == "free"
-        axes = [axis_of(name, prior) for name, prior in question.priors.items()]
-        ridge = two and question.parameter == "epsilon"
-        self._grid = grid = Grid(axes, _log_likelihood(question, likelihood, axes[0]), ridge=ridge)
+        if shared is None:
+            axes = [axis_of(name, prior) for name, prior in question.priors.items()]
+            shared = Shared(axes, self._likelihood, corner_table(question, self._likelihood, axes[0]))
+        log_likelihood = _log_likelihood(question, shared.likelihood, shared.corners)
+        self._grid = grid = Grid(shared.axes, log_likelihood, ridge=shared.corners is not None)
         self.log_evidence = grid.log_evidence
         self.marginals: Mapping[str, Marginal] = grid.marginals
         if two and question.parameter == "epsilon":
@@ -62,7 +89,7 @@ class ExactPosterior(BesideGaussian):
                     f"{100 * beyond:.3g}% of the posterior lies at epsilon > {_FARTHEST:.0e}, where method='exact'"
                     " cannot follow the strength: give prior_epsilon an end, or fix the strength"
                 )
-        depths = self._depths()
+        depths = self._depths(shared)
         if not depths.max() <= _DEEPEST:
             i = int(np.argmax(depths))
             raise InputError(
@@ -97,7 +124,11 @@ class ExactPosterior(BesideGaussian):
         """A tail without a standard deviation has quantiles all the same."""
         return tuple(sentence for sentence in self.warnings if sentence != HEAVY_TAIL)
 
-    def _depths(self) -> Floats:
+    @cached_property
+    def _likelihood(self) -> MarginalLikelihood:
+        return _likelihood(self.question.counts)
+
+    def _depths(self, shared: Shared) -> Floats:
         """-log of the probability that the rates of each base, given its counts alone, lie in the layer (n,).
 
         At the node that holds most of the posterior.
@@ -107,7 +138,7 @@ class ExactPosterior(BesideGaussian):
         epsilon, delta = self.question.privacy(values[0])
         fixed = self.question.strength
         strength = values[1] if fixed == "free" else None if fixed == "tight" else np.array([fixed])
-        return np.asarray(self._likelihood.depths(epsilon, delta, strength))
+        return np.asarray(shared.likelihood.depths(epsilon, delta, strength, shared.corners))
 
     @property
     def grid(self) -> dict[str, Floats]:
@@ -161,7 +192,7 @@ class ExactPosterior(BesideGaussian):
     def _joint_density(self, value: Floats, strength: Floats) -> Floats | None:
         question = self.question
         axis = axis_of(self.parameter, question.priors[self.parameter])
-        log_likelihood = _log_likelihood(question, self._likelihood, axis)
+        log_likelihood = _log_likelihood(question, self._likelihood, corner_table(question, self._likelihood, axis))
         found = log_likelihood(value, np.broadcast_to(strength, (len(value), len(strength))))
         found = found + log_density(question.priors[self.parameter])(value)[:, None]
         found = found + log_density(question.priors["strength"])(strength)
@@ -188,7 +219,7 @@ def exact(
 ) -> ExactPosterior:
     """The exact posterior of ε (and of the attack strength s, if free) at a given δ."""
     question = ask(counts, "epsilon", delta, prior=prior_epsilon, prior_strength=prior_strength, strength=strength)
-    return ExactPosterior(question, _likelihood(counts))
+    return ExactPosterior(question)
 
 
 def exact_delta(
@@ -201,10 +232,16 @@ def exact_delta(
 ) -> ExactPosterior:
     """The exact posterior of δ (and s) at a given ε."""
     question = ask(counts, "delta", epsilon, prior=prior_delta, prior_strength=prior_strength, strength=strength)
-    return ExactPosterior(question, _likelihood(counts))
+    return ExactPosterior(question)
 
 
 def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
+    check_challenges(counts)
+    return MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
+
+
+def check_challenges(counts: ErrorCounts) -> None:
+    """Refuse more challenges than the likelihood keeps its digits for."""
     for name in ("negatives", "positives"):
         values = getattr(counts, name)
         if values.max() > MOST_CHALLENGES:
@@ -212,17 +249,21 @@ def _likelihood(counts: ErrorCounts) -> MarginalLikelihood:
             raise InputError(
                 f"method='exact' handles at most {MOST_CHALLENGES} challenges of a base, but {name}[{i}] is {values[i]}"
             )
-    return MarginalLikelihood(counts.false_positives, counts.negatives, counts.false_negatives, counts.positives)
 
 
-def _log_likelihood(question: Question, likelihood: MarginalLikelihood, axis: Axis) -> LogLikelihood:
-    """Of the unknown privacy parameter (r,), whose axis this is, and the strength (r, c), if it is free -> (r, c)."""
-    corners = None
-    if question.parameter == "epsilon" and question.strength == "free":
-        # The table ends where the prior does, yet well beyond the bases' own levels, should the two disagree.
-        reach = max(2.0 * float(likelihood.levels()[0].max()), axis.top)
-        reach = max(min(reach, axis.coordinate.high, 600.0), _SHORTEST)
-        corners = CornerTable(likelihood, question.known, reach)
+def corner_table(question: Question, likelihood: MarginalLikelihood, axis: Axis) -> CornerTable | None:
+    """Of the corners of the bases for an unknown ε, whose axis this is, and a free strength; None for other questions.
+
+    It ends where the prior does, yet well beyond the bases' own levels, should the two disagree.
+    """
+    if question.parameter != "epsilon" or question.strength != "free":
+        return None
+    reach = max(2.0 * float(likelihood.levels()[0].max()), axis.top)
+    return CornerTable(likelihood, question.known, max(min(reach, axis.coordinate.high, 600.0), _SHORTEST))
+
+
+def _log_likelihood(question: Question, likelihood: MarginalLikelihood, corners: CornerTable | None) -> LogLikelihood:
+    """Of the unknown privacy parameter (r,) and the strength (r, c), if it is free -> (r, c)."""
 
     def evaluate(value: Floats, strength: Floats) -> Floats:
         epsilon, delta = question.privacy(value)

@@ -84,31 +84,32 @@ def locate(log_density: LogDensity, two: bool, ridge: Ridge | None) -> tuple[Flo
 def _climb(
     log_density: LogDensity, at: Floats, value: float, steps: Floats, ridge: Ridge | None, two: bool
 ) -> tuple[Floats, float]:
-    """Uphill from a grid point by ever smaller grids, since a peak far narrower than a step shows on no grid.
+    """Uphill from a grid point by grids of several sizes at once, since a peak far narrower than a step shows on none.
 
-    The grids follow `ridge`, and the search starts again with large steps until that gains nothing.
+    The grids follow `ridge`. Where the smallest finds most, still smaller ones take over, and when these gain nothing
+    the search starts again with large steps, until they gain nothing either.
     """
     offsets = np.linspace(-1.2, 1.2, 9)
-    for _ in range(20):
-        before, step = value, steps
-        for _ in range(40):
-            u = np.clip(at[0] + step[0] * offsets, RIM, 1.0 - RIM)
-            v = np.zeros((9, 1))
-            if two:
-                middle = ridge(at[0], at[1], u) if ridge else np.full(9, at[1])
-                v = np.clip(middle[:, None] + step[1] * offsets, RIM, 1.0 - RIM)
-            values = log_density(u, v)
-            i, j = np.unravel_index(int(np.argmax(values)), values.shape)
-            gain = float(values[i, j]) - value
-            if gain > 0:
-                at, value = np.array([u[i], v[i, j]]), float(values[i, j])
-            at_rim = i in (0, 8) or (two and j in (0, 8))
-            if gain < 0.1 or not at_rim:
-                step = 0.35 * step
-            if step.max() < 1e-10 or (gain < 0.1 and step.max() < 0.01 * steps.max() and value - before < 0.1):
+    shrink = 0.35 ** np.arange(6)[:, None]
+    scale = 1.0
+    for _ in range(400):
+        u = np.clip(at[0] + scale * steps[0] * shrink * offsets, RIM, 1.0 - RIM).ravel()
+        v = np.zeros((len(u), 1))
+        if two:
+            middle = ridge(at[0], at[1], u) if ridge else np.full(len(u), at[1])
+            across = np.repeat(scale * steps[1] * shrink * offsets, len(offsets), axis=0)
+            v = np.clip(middle[:, None] + across, RIM, 1.0 - RIM)
+        values = log_density(u, v)
+        i, j = np.unravel_index(int(np.argmax(values)), values.shape)
+        gain = float(values[i, j]) - value
+        if gain > 0:
+            at, value = np.array([u[i], v[i, j]]), float(values[i, j])
+        if gain < 0.1:
+            if scale == 1.0:
                 break
-        if value - before < 0.1:
-            break
+            scale = 1.0
+        elif i >= len(u) - len(offsets) and scale * steps.max() > 1e-9:
+            scale *= float(shrink[-1, 0])
     return at, value
 
 

@@ -41,6 +41,7 @@ _NEWTON = 12  # steps after which a bracket is only halved
 DROP = 30.0  # nats below the largest value at which the density is left out
 INTERPOLANT = 3e-4  # share of the total by which an interpolant may be off
 MAX_CELLS = 8000
+_PAIRS = 20_000  # of a series and a panel put together at once, to bound memory
 RIM = 1e-6  # the density is not asked for nearer to the rim of the unit interval
 
 
@@ -55,13 +56,21 @@ class Piecewise:
     @classmethod
     def overlay(cls, intervals: Floats, coefficients: Floats) -> Piecewise:
         """The sum of series given on possibly overlapping intervals (k, 2) with coefficients (k, ORDER)."""
+        intervals, same = np.unique(intervals, axis=0, return_inverse=True)
+        series = np.zeros((len(intervals), ORDER))
+        np.add.at(series, same.reshape(-1), coefficients)
         edges = np.unique(intervals)
         total = np.zeros((len(edges) - 1, ORDER))
-        first = np.searchsorted(edges, intervals[:, 0])
-        last = np.searchsorted(edges, intervals[:, 1])
-        for (low, high), series, i, j in zip(intervals, coefficients, first, last, strict=True):
-            points = edges[i:j, None] + np.diff(edges[i : j + 1])[:, None] * NODES
-            total[i:j] += legendre.legval(2 * (points - low) / (high - low) - 1, series) @ TO_COEFFICIENTS.T
+        first, last = np.searchsorted(edges, intervals).T
+        covered = last - first  # panels of each interval
+        which = np.repeat(np.arange(len(intervals)), covered)
+        panel = np.arange(len(which)) - np.repeat(np.cumsum(covered) - covered - first, covered)
+        for part in np.array_split(np.arange(len(which)), -(-len(which) // _PAIRS)):
+            low, high = intervals[which[part], :, None].swapaxes(0, 1)
+            points = edges[panel[part], None] + np.diff(edges)[panel[part], None] * NODES
+            vander = legendre.legvander(2 * (points - low) / (high - low) - 1, ORDER - 1)
+            values = np.einsum("mpo,mo->mp", vander, series[which[part]])
+            np.add.at(total, panel[part], values @ TO_COEFFICIENTS.T)
         masses = total[:, 0] * np.diff(edges)
         cumulative = np.append(0.0, np.cumsum(masses))
         return cls(edges, total / cumulative[-1], cumulative / cumulative[-1])

@@ -1,0 +1,86 @@
+"""The exact posteriors of many data sets at once, for simulations.
+
+What a base's counts say is tabulated once for all data sets that have it, in batches of hundreds of bases, whose cost a
+base is a fraction of that alone; and the priors are looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bayes_dp.bayes.exact.marginal import MarginalLikelihood
+from bayes_dp.bayes.exact.posterior import ExactPosterior, Shared, check_challenges, corner_table
+from bayes_dp.bayes.grid.axis import axis_of
+from bayes_dp.bayes.question import Question, Strength, ask, priors_for
+from bayes_dp.checks import InputError, one_number
+from bayes_dp.data.counts import ErrorCounts
+
+__all__ = ["estimate_many"]
+
+_BASES = 600  # of which the tables are held at once, about 100 MB
+
+
+def estimate_many(
+    counts: Iterable[ErrorCounts],
+    delta: float,
+    *,
+    prior_epsilon: Any = None,
+    prior_strength: Any = None,
+    strength: Strength = "free",
+) -> list[ExactPosterior]:
+    """The posteriors of ε for many data sets, those that `estimate` gives for each, in a fraction of the time.
+
+    For simulations: how wide the intervals of an experiment will be, how they depend on what is not known, how often
+    they cover the truth. The data sets may have different numbers of bases.
+
+    Parameters
+    ----------
+    counts : the data sets, each the error counts of its challenge bases.
+    delta, prior_epsilon, prior_strength, strength : as for `estimate`, the same for all.
+
+    >>> sets = [bdp.ErrorCounts(errors, 100, 2 * errors, 100) for errors in (5, 10, 15)]
+    >>> for post in bdp.estimate_many(sets, delta=1e-3):
+    ...     print(post.interval().round(3))
+    [2.518 6.186]
+    [1.842 5.586]
+    [1.353 5.167]
+    """
+    delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
+    strength, priors = priors_for("epsilon", prior_epsilon, strength, prior_strength)
+    beliefs = {"prior": priors["epsilon"], "prior_strength": priors.get("strength"), "strength": strength}
+    return list(_posteriors(_questions(counts, delta, beliefs)))
+
+
+def _questions(counts: Iterable[ErrorCounts], delta: float, beliefs: dict[str, Any]) -> list[Question]:
+    if isinstance(counts, ErrorCounts) or not isinstance(counts, Iterable):
+        raise InputError(f"counts must be a sequence of ErrorCounts, one of each data set, not {type(counts).__name__}")
+    found = []
+    for i, each in enumerate(counts):
+        try:
+            found.append(ask(each, "epsilon", delta, **beliefs))
+            check_challenges(each)
+        except InputError as error:
+            raise InputError(f"counts[{i}]: {error}") from None
+    return found
+
+
+def _posteriors(questions: list[Question]) -> Iterator[ExactPosterior]:
+    axes = [axis_of(name, prior) for name, prior in questions[0].priors.items()] if questions else []
+    sizes = np.cumsum([len(question.counts) for question in questions])
+    for block in np.unique(sizes // _BASES):
+        part = [questions[i] for i in np.flatnonzero(sizes // _BASES == block)]
+        columns = ("false_positives", "negatives", "false_negatives", "positives")
+        likelihood = MarginalLikelihood(
+            *(np.concatenate([getattr(question.counts, name) for question in part]) for name in columns)
+        )
+        corners = corner_table(part[0], likelihood, axes[0])
+        first = 0
+        for question in part:
+            bases = np.arange(first, first + len(question.counts))
+            first += len(bases)
+            mine, which = likelihood.part(bases)
+            shared = Shared(axes, mine, None if corners is None else corners.part(mine, which))
+            yield ExactPosterior(question, shared=shared)

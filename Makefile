@@ -23,7 +23,7 @@ CORE := tests/audits tests/plots tests/cli/test_cli.py tests/propensity/test_fit
 	$(patsubst %,tests/bayes/exact/test_%.py,posterior marginal) tests/bayes/test_estimate.py tests/bayes/test_priors.py \
 	tests/bayes/nuts/test_posterior.py::test_forms tests/bayes/mhaar/test_posterior.py::test_same_seed_same_bits
 
-.PHONY: help demo test test-fast test-oldest test-slow bench lint ruff types docs docs-check wheel clean
+.PHONY: help demo test test-fast test-oldest test-slow bench bench-report lint ruff types docs docs-check wheel clean
 .NOTPARALLEL:
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make test-oldest the core tests with the oldest allowed versions of all dependencies"
 	@echo "make test-slow   the long simulations"
 	@echo "make bench       the speed measurements"
+	@echo "make bench-report  how long things take and how that grows, into docs/evidence/speed.md"
 	@echo "make lint        ruff and mypy"
 	@echo "make docs        the documentation as a site, in site/ (open site/index.html)"
 	@echo "make docs-check  run the code of README.md and docs/"
@@ -57,6 +58,9 @@ test-slow: $(VENV)/.test-installed
 
 bench: $(VENV)/.test-installed
 	$(PYTEST) tests/benchmarks --benchmark-enable
+
+bench-report: $(VENV)/.test-installed
+	$(BIN)/python docs/tables.py record speed growth
 
 lint: ruff types
 

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, stats
+from scipy import linalg
 
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show, whole_number
 from bayes_dp.support.arrays import Floats, Indices
@@ -153,7 +153,11 @@ def choose_canaries(leakage: ArrayLike, count: int, *, by: str = "sum") -> Indic
     wanted = whole_number("count", count, 1, given.shape[1])
     if not is_one_of(by, ("sum", "ranks")):
         raise InputError(f"by must be 'sum' or 'ranks', not {show(by)}")
-    total = (given if by == "sum" else stats.rankdata(given, axis=1)).sum(axis=0)
+    if by == "ranks":
+        from scipy.stats import rankdata  # a quarter of a second to import
+
+        given = rankdata(given, axis=1)
+    total = given.sum(axis=0)
     return np.argsort(-total, kind="stable")[:wanted]
 
 

@@ -11,10 +11,11 @@ import ast
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from bayes_dp.checks import InputError, show
 from bayes_dp.support.arrays import Floats
@@ -234,18 +235,60 @@ def tails(prior: Any) -> Tails | None:
     return below, lambda value: 1.0 - below(value)
 
 
+@dataclass(frozen=True)
+class _HalfNormal:
+    """What is asked of a law of SciPy, by special functions: `scipy.stats` takes a quarter of a second to import."""
+
+    scale: float
+
+    def cdf(self, x: Any) -> Any:
+        return special.erf(np.maximum(x, 0.0) / (self.scale * math.sqrt(2.0)))
+
+    def sf(self, x: Any) -> Any:
+        return special.erfc(np.maximum(x, 0.0) / (self.scale * math.sqrt(2.0)))
+
+    def ppf(self, q: Any) -> Any:
+        return self.scale * special.ndtri((1.0 + q) / 2.0)
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        return np.abs(random_state.standard_normal(size)) * self.scale
+
+
+@dataclass(frozen=True)
+class _Beta:
+    a: float
+    b: float
+
+    def cdf(self, x: Any) -> Any:
+        return special.betainc(self.a, self.b, np.clip(x, 0.0, 1.0))
+
+    def sf(self, x: Any) -> Any:
+        return special.betaincc(self.a, self.b, np.clip(x, 0.0, 1.0))
+
+    def ppf(self, q: Any) -> Any:
+        return special.betaincinv(self.a, self.b, q)
+
+    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
+        return random_state.beta(self.a, self.b, size)
+
+
 def _scipy(prior: Any) -> Any:
-    """The law in SciPy, for families where NumPyro would have JAX compile for seconds; None for the others."""
+    """The law as SciPy has it, for families where NumPyro would have JAX compile for seconds; None for the others."""
     import numpyro.distributions as dist
 
-    laws: dict[type, Callable[[Any], Any]] = {
-        dist.HalfNormal: lambda p: stats.halfnorm(scale=float(p.scale)),
-        dist.Beta: lambda p: stats.beta(float(p.concentration1), float(p.concentration0)),
-        dist.Uniform: lambda p: stats.uniform(float(p.low), float(p.high) - float(p.low)),
-        dist.Gamma: lambda p: stats.gamma(float(p.concentration), scale=1 / float(p.rate)),
-        dist.Exponential: lambda p: stats.expon(scale=1 / float(p.rate)),
-    }
-    return laws[type(prior)](prior) if type(prior) in laws else None
+    if type(prior) is dist.HalfNormal:
+        return _HalfNormal(float(prior.scale))
+    if type(prior) is dist.Beta:
+        return _Beta(float(prior.concentration1), float(prior.concentration0))
+    if type(prior) not in (dist.Uniform, dist.Gamma, dist.Exponential):
+        return None
+    from scipy import stats
+
+    if type(prior) is dist.Uniform:
+        return stats.uniform(float(prior.low), float(prior.high) - float(prior.low))
+    if type(prior) is dist.Gamma:
+        return stats.gamma(float(prior.concentration), scale=1 / float(prior.rate))
+    return stats.expon(scale=1 / float(prior.rate))
 
 
 def _in_64_bits(prior: Any) -> Any:

@@ -1,6 +1,8 @@
 """Priors: reading, support, density."""
 
 import math
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -130,3 +132,28 @@ def test_a_value_inside_of_the_support_and_draws(text):
     assert len(np.unique(drawn)) > 300
     below = np.asarray(prior.cdf(drawn))
     assert stats.kstest(below, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("prior", "law"),
+    [
+        ("HalfNormal(2.5)", stats.halfnorm(scale=2.5)),
+        ("Beta(1, 1)", stats.beta(1, 1)),
+        ("Beta(0.25, 7)", stats.beta(0.25, 7)),
+    ],
+)
+def test_the_laws_of_the_defaults_are_those_of_scipy(prior, law):
+    found, x = priors._scipy(priors.parse(prior)), np.array([-1.0, 0.0, 1e-9, 0.2, 0.9, 1.0, 3.0])
+    q = np.array([1e-12, 0.01, 0.3, 0.5, 0.99, 1 - 1e-9])
+    np.testing.assert_allclose(found.cdf(x), law.cdf(x), rtol=1e-12)
+    np.testing.assert_allclose(found.sf(x), law.sf(x), rtol=1e-12)
+    np.testing.assert_allclose(found.ppf(q), law.ppf(q), rtol=1e-9)
+    drawn = found.rvs(5, random_state=np.random.default_rng(1))
+    np.testing.assert_array_equal(drawn, law.rvs(5, random_state=np.random.default_rng(1)))
+
+
+def test_a_usual_posterior_needs_no_scipy_stats():
+    """Its import takes longer than such a posterior."""
+    code = "import bayes_dp as bdp; bdp.estimate(bdp.ErrorCounts(1, 10, 2, 10), 0.1)"
+    code += "; import sys; assert 'scipy.stats' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

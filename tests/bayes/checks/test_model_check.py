@@ -77,7 +77,7 @@ def family_of(name, counts):
 @pytest.mark.parametrize(("name", "fits"), [("approx", False), ("pure", False), ("laplace", None), ("gaussian", True)])
 def test_the_shape_of_gaussian_noise_is_seen_where_thresholds_differ(name, fits):
     """Thirty bases with rates all along the boundary; Laplace noise is hardly told from it."""
-    found = bdp.check(family_of(name, gaussian_noise(1, np.linspace(0.02, 0.98, 30))), size=300)
+    found = bdp.check(family_of(name, gaussian_noise(1, np.linspace(0.02, 0.98, 30))), size=1000)
     if fits is not None:
         assert found.doubtful != fits
         assert (found.shape_p > 0.01) == fits

@@ -1,8 +1,8 @@
 """The exact posteriors of many data sets at once, for simulations.
 
-That of data set j is p(ε) p(s) Π_i L_i(ε, s) over its bases i, up to a constant. The corner probabilities of which L_i
-is made are tabulated once for all data sets that have such a base, in batches of hundreds of bases, whose cost a base is
-a fraction of that alone; and the priors are looked at once.
+That of a data set is p(ε, s | X, Y) ∝ p(ε) p(s) Π_i L_i(ε, s) over its bases i. The corner probabilities of which L_i is
+made are tabulated once for all data sets that have such a base, in batches of hundreds of bases, whose cost a base is a
+fraction of that alone; and the priors are looked at once.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def estimate_many(
     >>> sets = [bdp.ErrorCounts(errors, 100, 2 * errors, 100) for errors in (5, 10, 15)]
     >>> for post in bdp.estimate_many(sets, delta=1e-3):
     ...     print("{:.3f} to {:.3f}".format(*post.interval()))
-    2.518 to 6.186
+    2.543 to 6.302
     1.842 to 5.586
-    1.353 to 5.167
+    1.345 to 5.028
     """
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     strength, priors = priors_for("epsilon", prior_epsilon, strength, prior_strength)

@@ -1,8 +1,8 @@
 """The exact posteriors of many data sets at once, for simulations.
 
-That of a data set is p(ε, s | X, Y) ∝ p(ε) p(s) Π_i L_i(ε, s) over its bases i. The corner probabilities of which L_i is
-made are tabulated once for all data sets that have such a base, in batches of hundreds of bases, whose cost a base is a
-fraction of that alone; and the priors are looked at once.
+That of a data set is p(ε, s | X, Y) ∝ p(ε) p(s) Π_i L_i(ε, s) over its bases i. The corner probabilities of which L_i
+is made are tabulated once for all data sets that have such a base, in batches of hundreds of bases, whose cost a base
+is a fraction of that alone; and the priors are looked at once.
 """
 
 from __future__ import annotations

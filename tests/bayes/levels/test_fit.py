@@ -17,10 +17,9 @@ def fitted(**options):
     return bdp.estimate(COUNTS, 1e-3, family="gaussian", **options)._fit
 
 
-def test_the_top_of_the_prior_is_its_quantile():
+def test_the_quantiles_of_the_prior():
     fit = fitted(prior="Uniform(0, 2)")
-    assert fit.prior_top() == pytest.approx(1.9, abs=1e-3)
-    assert float(fit.prior_quantile(np.array(0.5))) == pytest.approx(1.0, abs=1e-3)
+    assert fit.prior_quantile(np.array([0.5, 0.95])) == pytest.approx([1.0, 1.9], abs=1e-3)
 
 
 def test_the_likelihoods_of_bases_multiply_to_that_of_all():

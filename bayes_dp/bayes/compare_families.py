@@ -72,7 +72,7 @@ class FamilyComparison(Result):
     @cached_property
     def _gaps(self) -> dict[str, float]:
         """By how many nats each family is below the best one."""
-        return behind(self.posteriors)
+        return behind(self.posteriors, self.log_evidence)
 
     @property
     def said(self) -> str:

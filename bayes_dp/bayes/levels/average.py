@@ -65,15 +65,18 @@ def _quantile(values: Floats, weight: Floats, place: float) -> float:
     return float(np.interp(place, middle, values[order]))
 
 
-def behind(posteriors: Mapping[str, Any]) -> dict[str, float]:
+def behind(posteriors: Mapping[str, Any], log_evidence: Mapping[str, float]) -> dict[str, float]:
     """By how many nats the evidence of each is below the largest, by p(X, Y) or by p(Y | X), whichever is less.
 
     p(X, Y) also says how well the choice of the false positive rates agrees with a family's law of them, and that
     choice tells nothing of the family.
     """
-    whole = {name: float(post.log_evidence) for name, post in posteriors.items()}
-    given = {name: float(post.log_evidence_given_false_positives) for name, post in posteriors.items()}
-    return {name: min(max(whole.values()) - whole[name], max(given.values()) - given[name]) for name in posteriors}
+    given = {
+        name: log_evidence[name] + post.log_evidence_given_false_positives - post.log_evidence
+        for name, post in posteriors.items()
+    }
+    most, most_given = max(log_evidence.values()), max(given.values())
+    return {name: float(min(most - log_evidence[name], most_given - given[name])) for name in posteriors}
 
 
 class AveragePosterior(Posterior):
@@ -205,7 +208,8 @@ class AveragePosterior(Posterior):
         """What the interval rests on besides the counts: a sentence."""
         heavy = [name for name, weight in self.weights.items() if weight > _SHOWN]
         said = f"The interval is an average over families that need not agree: {self._ends(heavy, prob)}."
-        light = [name for name, gap in behind(self.posteriors).items() if gap < TELLING and name not in heavy]
+        gaps = behind(self.posteriors, {name: post.log_evidence for name, post in self.posteriors.items()})
+        light = [name for name, gap in gaps.items() if gap < TELLING and name not in heavy]
         if light:
             said += (
                 " Only the choice of thresholds speaks against others, which have next to no weight:"

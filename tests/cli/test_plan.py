@@ -20,11 +20,11 @@ QUESTION = ("--delta", "1e-2", "--width", "0.6", "--repetitions", "8")
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Widths that cost nothing: 10/√(all challenges), and 0.3 in the limit."""
 
-    def width(self, counts):
-        return float(10 / np.sqrt(counts.negatives.sum() + counts.positives.sum()))
+    def widths(self, sets):
+        return [float(10 / np.sqrt(counts.negatives.sum() + counts.positives.sum())) for counts in sets]
 
-    monkeypatch.setattr(search.Work, "width", width)
-    monkeypatch.setattr(search.Work, "limit", lambda self, alpha, beta: 0.3)
+    monkeypatch.setattr(search.Work, "_widths", widths)
+    monkeypatch.setattr(search.Work, "_limits", lambda self, rates: [0.3 for _ in rates])
 
 
 def test_from_counts(capsys, counts):
@@ -95,13 +95,13 @@ def test_files_are_written(capsys, counts, tmp_path):
 def test_an_interrupt(capsys, counts, monkeypatch):
     calls = []
 
-    def tired(self, counts):
-        calls.append(counts)
+    def tired(self, sets):
+        calls.extend(sets)
         if len(calls) > 10:
             raise KeyboardInterrupt
-        return 5.0
+        return [5.0 for _ in sets]
 
-    monkeypatch.setattr(search.Work, "width", tired)
+    monkeypatch.setattr(search.Work, "_widths", tired)
     code, out, err = run(capsys, counts, *QUESTION)
     assert code == 130
     assert "interrupted" in out + err

@@ -179,3 +179,25 @@ def test_no_record_is_above_a_limit_that_no_member_reaches():
         assert all((row.above > 0) == (row.alone > 0) == some for row in found.records)
         assert all(row.high <= 2.0 for row in found.records)
     assert found.warnings is not None
+
+
+def test_what_speaks_against_the_counts_is_said():
+    for counts, word in (
+        (bdp.datasets.mnist_a4(), "cross-fed"),
+        (bdp.ErrorCounts(50, 100, 50, 100, design="observational", examples=500), "Nobody changed"),
+    ):
+        found = bdp.records(bdp.estimate(counts, 1e-3, family="gaussian"), 1.0)
+        assert any(word in text for text in found.warnings)
+
+
+def test_odd_counts():
+    """Decisions that are always wrong leak; guessing does not; one run of each kind says next to nothing."""
+    for x, y, trials, chosen in (
+        ([95, 10], [95, 90], 100, ("0",)),
+        ([50] * 5, [50] * 5, 100, ()),
+        ([0, 0], [0, 1], 1, ()),
+        ([0], [0], 10**7, ("0",)),
+    ):
+        found = bdp.records(bdp.estimate(bdp.ErrorCounts(x, trials, y, trials), 1e-3, family="gaussian"), 1.0)
+        assert found.chosen == chosen
+        assert all(0 <= row.low <= row.median <= row.high < np.inf for row in found.records)

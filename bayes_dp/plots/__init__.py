@@ -27,6 +27,7 @@ from bayes_dp.plots.leaking import leakage as leakage
 from bayes_dp.plots.membership import propensities as propensities
 from bayes_dp.plots.memory_of_labels import remembered as remembered
 from bayes_dp.plots.of_bases import bases as bases
+from bayes_dp.plots.of_slack import sensitivity as sensitivity
 from bayes_dp.plots.plane import roc_plane as roc_plane
 from bayes_dp.plots.plane import tradeoff as tradeoff
 from bayes_dp.plots.planned import widths as widths

@@ -216,6 +216,22 @@ def remembered() -> None:
     plots.remembered(found)
 
 
+def sensitivity() -> None:
+    rng = np.random.default_rng(0)
+    n = 5000
+    p = rng.uniform(0.1, 0.9, n)
+    labels = (rng.random(n) < p).astype(int)
+    both = lambda one: np.column_stack([1 - one, one])  # noqa: E731
+    seen = rng.normal(0, 0.15, n)  # by models, and not by the proxy
+    proxy, control = both(np.clip(p + seen, 0, 1)), both(np.clip(p + rng.normal(0, 0.005, n), 0, 1))
+    ax = None
+    for name, share in (("half learned", 0.5), ("a tenth learned", 0.1)):
+        model = both((1 - share) * p + share * labels)
+        how = {"control": control, "choice": 1000}
+        curve = bdp.audits.sensitivity(lambda tau: bdp.audits.labels(labels, proxy, model, 1e-5, tau=tau, **how))  # noqa: B023
+        ax = plots.sensitivity(curve, ax, label=name)
+
+
 @cache
 def _games() -> Any:
     """Both tables of `models.panoramia`'s tiny task: with generated non-members, 5 games."""
@@ -237,7 +253,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     for figure in (
         region, boundary, posterior, prior_posterior, joint, tradeoff_band, epsilon_delta, forest, family_boundary,
         family_profile, families, family_prior, records, predictive, error_curves, trace, rank, autocorrelation, ess,
-        sbc_ranks, propensities, leakage, at_risk, roc, scores, widths, remembered, precision,
+        sbc_ranks, propensities, leakage, at_risk, roc, scores, widths, remembered, sensitivity, precision,
         closeness, curves, levels, running, bases,
     )
 }  # fmt: skip

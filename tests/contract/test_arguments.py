@@ -1517,6 +1517,14 @@ call(
     **LOOK,
 )
 call(
+    "bayes_dp.plots.sensitivity",
+    plots.sensitivity,
+    {"curve": CURVE},
+    curve=thing(CURVE, wrong=(COUNTS, None, REMEMBERED)),
+    ax=AXES,
+    **LOOK,
+)
+call(
     "bayes_dp.plots.sbc_ranks",
     plots.sbc_ranks,
     {"ranks": [0.1, 0.5]},

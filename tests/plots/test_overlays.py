@@ -17,6 +17,7 @@ import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.attacks import measure_fast
 from tests.plots.test_generated import played
+from tests.plots.test_of_slack import curve
 from tests.plots.test_planned import made
 
 FEW, MANY = bdp.ErrorCounts([40, 35], 100, [50, 55], 100), bdp.ErrorCounts([10, 6, 8], 100, [20, 25, 30], 100)
@@ -113,6 +114,7 @@ OVER: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "roc": (tables, {}),
     "scores": (tables, {}),
     "remembered": (remembering, {}),
+    "sensitivity": (lambda: [curve(0.6), curve(0.2, (0.0, 0.1, 0.5))], {}),
     "precision": (lambda: [played(0.5), played(0.15)], {}),
     "closeness": (lambda: [played(0.15), played(0.5)], {}),
     "widths": (lambda: [made(1.8), made(1.2)], {}),

@@ -18,6 +18,7 @@ from bayes_dp.attacks import measure_fast
 from bayes_dp.checks import InputError
 from tests.plots.test_generated import games
 from tests.plots.test_memory_of_labels import bounds
+from tests.plots.test_of_slack import curve
 from tests.plots.test_planned import made
 
 RNG = np.random.default_rng(0)
@@ -60,6 +61,7 @@ CALLS = {
     "roc": lambda exact, sampled, ax: plots.roc(SCORES, ax),
     "scores": lambda exact, sampled, ax: plots.scores(SCORES, ax),
     "remembered": lambda exact, sampled, ax: plots.remembered(bounds(), ax),
+    "sensitivity": lambda exact, sampled, ax: plots.sensitivity(curve(0.6), ax),
     "precision": lambda exact, sampled, ax: plots.precision(games(), ax),
     "closeness": lambda exact, sampled, ax: plots.closeness(games(), ax),
     "widths": lambda exact, sampled, ax: plots.widths(made(1.8), ax),

@@ -36,11 +36,24 @@ def test_slack():
     assert values[0.005, False] < 0.1
 
 
-def test_the_tables(capsys):
-    assert main(["--n", "2000", "--games", "1", "--classes", "2", "--epsilon", "1", "--share", "0.05"]) == 0
-    assert (
-        main(["--n", "2000", "--games", "1", "--classes", "2", "--epsilon", "1", "--share", "0.05", "--shifts", "0.01"])
-        == 0
-    )
-    rows = [row for row in capsys.readouterr().out.splitlines() if "±" in row]
-    assert [row.count("±") for row in rows] == [4, 3]
+@pytest.mark.parametrize(
+    ("more", "heads", "cells"),
+    [
+        ([], "| classes | ε | guessed | law: paper's score |", 4),
+        (["--shifts", "0.01", "0.001"], "| ε | τ | guessed | paper's score and slack |", 3),
+    ],
+)
+def test_the_tables(more, heads, cells, capsys, tmp_path):
+    figure = str(tmp_path / "one.png")
+    small = ["--n", "2000", "--games", "1", "--epsilon", "1", "2", "--share", "0.05", "0.1", "--figure", figure]
+    assert main([*small, "--classes", "2", *more]) == 0
+    first, _, *rows = capsys.readouterr().out.splitlines()
+    assert first.startswith(heads)
+    assert [row.count("±") for row in rows] == [cells] * (8 if more else 4)
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_that_cannot_be_written(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["--figure", str(tmp_path / "no" / "one.png")])
+    assert "one.png" in capsys.readouterr().err

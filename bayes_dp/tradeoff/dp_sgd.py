@@ -34,7 +34,7 @@ from bayes_dp.tradeoff.polygon import Polygon
 __all__ = ["TOLERANCE", "dp_sgd"]
 
 TOLERANCE = 1e-6  # of the distance between the two bounds
-_FIRST = 0.02  # width of the first grid, in standard deviations of the loss of a step
+_FIRST = 0.02  # width of the first grid, in standard deviations of the loss of a step; where z is rarely drawn, more
 _MOST = 2**25  # points of a grid
 _ROUNDED = 2e-14  # what differences of probabilities lose in the law below the true one; seen up to 9e-15
 _NONE = 1e-9  # advantage that is taken for none
@@ -63,7 +63,8 @@ def dp_sgd(
         return Polygon(np.zeros(1), np.array([most])), Polygon(np.zeros(1), np.zeros(1))
     if 1 / noise_multiplier**2 > LARGEST_EXPONENT:
         raise InputError(f"noise_multiplier must be above 0.04, not {noise_multiplier:g}: less hides nothing")
-    width = _FIRST * _spread(noise_multiplier, sampling_rate)
+    rare = min(max(1.0, math.sqrt(0.04 / (steps * sampling_rate))), 4.0)
+    width = rare * _FIRST * _spread(noise_multiplier, sampling_rate)
     while True:
         cells = _cells(noise_multiplier, sampling_rate, steps, width)
         below = _composed(_chords(cells, width), steps, width, 1)
@@ -71,7 +72,7 @@ def dp_sgd(
         gap = _distance(below, above)
         if gap <= tolerance:
             return below, above
-        width *= min(0.5, 0.9 * math.sqrt(tolerance / gap))
+        width *= min(0.5, max(0.2, 0.9 * math.sqrt(tolerance / gap)))  # the gap of a coarse grid says little
 
 
 def _spread(sigma: float, rate: float) -> float:
@@ -250,7 +251,8 @@ def _moments(mass: Floats, loss: Floats, steps: int) -> tuple[Floats, Floats]:
     loss, mass = np.add.reduceat(mass * loss, starts), np.add.reduceat(mass, starts)
     loss = loss / mass
     spread = math.sqrt(max(steps * float(mass @ (loss - float(mass @ loss)) ** 2), 1e-300))
-    tilts = 14 / spread * 2.0 ** np.arange(-6, 1.5, 0.5)
+    least = -max(6, math.ceil(math.log2(14 / spread)))  # with few losses far from the others, tails end by t near 1
+    tilts = 14 / spread * 2.0 ** np.arange(least, 1.5, 0.5)
     log_mass = np.log(mass)
     return tilts, np.array([steps * float(special.logsumexp(log_mass + t * loss)) for t in tilts])
 

@@ -40,7 +40,9 @@ def both_ways(hockey, epsilon: np.ndarray) -> np.ndarray:
     return np.maximum(hockey(t), 1 - t + t * hockey(1 / t))
 
 
-@pytest.mark.parametrize(("sigma", "rate"), [(1.1, 0.01), (1.0, 0.5), (0.3, 0.1), (0.3, 0.01), (5.0, 0.9), (1.0, 1e-3)])
+@pytest.mark.parametrize(
+    ("sigma", "rate"), [(1.1, 0.01), (1.0, 0.5), (0.3, 0.1), (0.3, 0.01), (5.0, 0.9), (1.0, 1e-3), (1.0, 1e-4)]
+)
 def test_one_step_is_between_the_bounds(sigma: float, rate: float):
     below, above = dp_sgd(sigma, rate, 1)
     delta = both_ways(lambda t: one_step(t, sigma, rate), EPSILON)
@@ -49,7 +51,7 @@ def test_one_step_is_between_the_bounds(sigma: float, rate: float):
     assert np.all(below.delta_at(EPSILON) - above.delta_at(EPSILON) <= TOLERANCE)
 
 
-@pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.3), (0.5, 0.02), (2.0, 0.9)])
+@pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.3), (0.5, 0.02), (2.0, 0.9), (1.0, 1e-4)])
 def test_two_steps_are_between_the_bounds(sigma: float, rate: float):
     below, above = dp_sgd(sigma, rate, 2)
     epsilon = EPSILON[::10]
@@ -93,7 +95,15 @@ def test_another_accountant(sigma: float, rate: float, steps: int, epsilons: tup
 
 @pytest.mark.parametrize(
     ("sigma", "rate", "steps"),
-    [(1.1, 0.01, 1000), (0.5, 0.01, 50), (4.0, 0.05, 10_000), (0.5, 0.9999, 3), (1e6, 0.5, 3), (1.0, 1e-12, 5)],
+    [
+        (1.1, 0.01, 1000),
+        (0.5, 0.01, 50),
+        (4.0, 0.05, 10_000),
+        (0.5, 0.9999, 3),
+        (1e6, 0.5, 3),
+        (1.0, 1e-12, 5),
+        (1.0, 1e-4, 20),
+    ],
 )
 def test_two_symmetric_trade_off_functions_close_to_each_other(sigma: float, rate: float, steps: int):
     below, above = dp_sgd(sigma, rate, steps)

@@ -8,7 +8,8 @@ is N(0, σ²) where the canary is not in the training, and where it is
 independently from step to step and from canary to canary. q is the sampling rate, σ the noise multiplier, and κ the
 norm of what is added, 1 if it is clipped. What protects is σ/κ.
 
-    priors       log σ ~ N(0, 1.5²), q ~ uniform(0, 1), log κ ~ N(0, 1)
+    priors       log σ ~ N(log σ₀, 1.5²), logit q ~ Logistic(logit q₀, 1), log κ ~ N(0, 1), with the claimed σ₀ and q₀,
+                 or ½ where q₀ is more: so that a true claim is not refuted by the prior where the data say little
     likelihood   by cells of the observations, each at its mean: at most 400 of them, however many there are
     posterior    by importance sampling from Student's t laws in (log σ, logit q, log κ), fitted twice
     ε            the accountant's, of each draw: ε(σ/κ, q) of the claimed steps at δ, by cubics between 16 points; less
@@ -50,7 +51,8 @@ _DRAWS = 4000
 _CELLS = 400
 _LEVEL = 0.025  # of each of the two ways to refute a claim: the posterior, and the tests of independence
 _POINTS = 4  # of each axis, between which ε is interpolated
-_LEAST_NOISE, _MOST_NOISE = 0.45, 100.0  # σ/κ of these points: the former times the claimed one
+_LEAST_NOISE, _MOST_NOISE = 0.45, 4.0  # σ/κ of these points, times the claimed one
+_MUCH_NOISE = 100.0  # up to which they go in any case
 _LEAST_RATE = 0.1  # times the claimed one
 _FEW = 200  # effective draws; observations for a test of their law
 _STRANGE = 5.0  # standard errors
@@ -179,8 +181,8 @@ def estimate_steps(
     if seen.ndim != 2 or len(seen) < 2:
         raise InputError(f"inner must be of the shape (steps, canaries) with at least 2 steps, not {seen.shape}")
     inside = _coins(member, seen.shape[1])
-    if not isinstance(claim, Claim) or claim.training is None or claim.epsilon is None:
-        raise InputError(f"claim must be one of Claim.dp_sgd with its delta, not {show(claim)}")
+    if not isinstance(claim, Claim) or claim.training is None or claim.epsilon is None or not claim.delta:
+        raise InputError(f"claim must be one of Claim.dp_sgd with its delta, above 0, not {show(claim)}")
     known, rng = truth("clipped", clipped), np.random.default_rng(seed_of(seed))
     noise, rate, steps = claim.training
     if np.ptp(seen) > 1e9:
@@ -189,7 +191,9 @@ def estimate_steps(
         raise InputError(f"inner must have at most the {steps} steps of the claim, not {len(seen)}")
     if np.ptp(seen[:, ~inside]) == 0 or np.ptp(seen[:, inside]) == 0:
         raise InputError("inner must differ from step to step: without noise there is nothing to estimate")
-    draws, effective = _posterior(_Data.of(seen, inside), known, rng)
+    if np.ptp(seen[:, ~inside]) < 1e-9:
+        raise InputError("inner must be in units of the clipping norm, and that of canaries that are out is below 1e-9")
+    draws, effective = _posterior(_Data.of(seen, inside, (noise, rate)), known, rng)
     sigma, q, norm = np.exp(draws[:, 0]), special.expit(draws[:, 1]), np.exp(draws[:, 2])
     warned = []
     if effective < _FEW:
@@ -221,14 +225,18 @@ def estimate_steps(
             "steps",
             _digest(seen, inside),
             {"delta": float(claim.delta or 0.0)},
-            dict(_PRIORS),
+            {
+                "noise_multiplier": f"LogNormal(log({noise:g}), 1.5)",
+                "sampling_rate": f"logit ~ Logistic(logit({min(rate, _EVEN):g}), 1)",
+                "norm": "LogNormal(0, 1)",
+            },
             {"seed": int(seed), "clipped": known},
         ),
     )
 
 
 _OFF = 4.0  # a factor of the noise that looks like other units
-_PRIORS = {"noise_multiplier": "LogNormal(0, 1.5)", "sampling_rate": "Uniform(0, 1)", "norm": "LogNormal(0, 1)"}
+_EVEN = 0.5  # the sampling rate about which the prior is uniform
 
 
 def _assumptions(known: bool) -> Iterator[str]:
@@ -265,9 +273,10 @@ class _Data:
     squares: float
     others: int
     start: tuple[float, float, float]  # σ, q and κ by the method of moments
+    middle: tuple[float, float]  # of the priors of log σ and logit q
 
     @classmethod
-    def of(cls, seen: Floats, inside: Bools) -> _Data:
+    def of(cls, seen: Floats, inside: Bools, claimed: tuple[float, float] = (1.0, _EVEN)) -> _Data:
         ours, others = seen[:, inside].ravel(), seen[:, ~inside].ravel()
         edges = np.linspace(ours.min(), ours.max(), _CELLS + 1)
         place = np.clip(np.searchsorted(edges, ours, side="right") - 1, 0, _CELLS - 1)
@@ -278,7 +287,9 @@ class _Data:
         mean = max(float(ours.mean()), 1e-3 * math.sqrt(variance / len(ours)))
         norm = mean + max(float(ours.var()) - variance, 0.05 * mean) / mean
         start = math.sqrt(variance), min(max(mean / norm, 1e-4), 0.999), norm
-        return cls(total[filled] / count[filled], count[filled], float(np.sum(others**2)), len(others), start)
+        middle = math.log(claimed[0]), float(special.logit(min(claimed[1], _EVEN)))
+        cells = total[filled] / count[filled], count[filled]
+        return cls(*cells, float(np.sum(others**2)), len(others), start, middle)
 
     def log_posterior(self, point: Floats, known: bool) -> Floats:
         """Of points (n, 3), log σ, logit q and log κ, up to a constant."""
@@ -290,7 +301,8 @@ class _Data:
             mixed = np.logaddexp(log_rest[:, None], log_q[:, None] + shift)
             inside = mixed - self.at**2 / (2 * sigma**2) - log_sigma[:, None]
         found = inside @ self.count - self.squares / (2 * sigma[:, 0] ** 2) - self.others * log_sigma
-        prior = -(log_sigma**2) / (2 * 1.5**2) + log_q + log_rest
+        away = logit - self.middle[1]
+        prior = -((log_sigma - self.middle[0]) ** 2) / (2 * 1.5**2) - np.logaddexp(0.0, -away) - np.logaddexp(0.0, away)
         return np.asarray(found + prior - (0.0 if known else log_norm**2 / 2))
 
 
@@ -347,22 +359,29 @@ def _epsilon(noise: Floats, rate: Floats, steps: int, claim: Claim) -> Floats:
     delta = float(claim.delta or 0.0)
     claimed, sampled, _ = claim.training or (1.0, 1.0, 1)
     least, lowest, axes = math.log(_LEAST_NOISE * claimed), math.log(_LEAST_RATE * sampled), []
-    for values, low, high in ((np.log(noise), least, math.log(_MOST_NOISE)), (np.log(rate), lowest, 0.0)):
+    most = math.log(max(_MUCH_NOISE, _MOST_NOISE * claimed))
+    for values, low, high in ((np.log(noise), least, most), (np.log(rate), lowest, 0.0)):
         ends = np.clip(np.quantile(values, [0.001, 0.999]), low, high)
         middle, half = ends.mean(), max(float(np.ptp(ends)) / 2, 1e-3)
         axes.append(np.linspace(max(middle - half, low), min(middle + half, high), _POINTS))
-    asked = [[_asked(math.exp(s), math.exp(q), steps, delta) for q in axes[1]] for s in axes[0]]
+    asked = [_asked(math.exp(s), np.exp(axes[1]), steps, delta, sampled) for s in axes[0]]
     surface = interpolate.RectBivariateSpline(*axes, np.log(np.maximum(asked, 1e-6)))
     inside = [np.clip(np.log(values), axis[0], axis[-1]) for values, axis in zip((noise, rate), axes, strict=True)]
     return np.asarray(np.exp(surface.ev(*inside)))
 
 
-def _asked(noise: float, rate: float, steps: int, delta: float) -> float:
-    """The accountant's ε, or that from which on it says that nothing is hidden."""
-    try:
-        return Claim.dp_sgd(noise, rate, steps).epsilon_at(delta)
-    except InputError:
-        return _NOTHING_HIDDEN
+def _asked(noise: float, rates: Floats, steps: int, delta: float, claimed: float) -> list[float]:
+    """The accountant's ε at rates that rise, or that from which on it says that nothing is hidden.
+
+    A rate that is too small for it, below the claimed one, has the ε of the next, which is no less.
+    """
+    found: list[float] = []
+    for rate in rates[::-1].tolist():
+        try:
+            found.append(Claim.dp_sgd(noise, rate, steps).epsilon_at(delta))
+        except InputError:
+            found.append(found[-1] if found and rate < claimed else _NOTHING_HIDDEN)
+    return found[::-1]
 
 
 def _oddities(inside: Floats, others: Floats, scatter: float) -> Iterator[str]:

@@ -192,6 +192,29 @@ def test_other_units_than_the_clipping_norm(unit: float, warned: bool):
     assert ("units of the clipping norm" in str(found)) == warned
 
 
+@pytest.mark.parametrize(
+    ("sigma", "q", "steps", "m"), [(1.0, 0.001, 20, 50), (5.0, 0.01, 20, 50), (2.0, 0.01, 10, 10), (150.0, 0.5, 20, 50)]
+)
+def test_a_right_training_is_not_refuted_by_the_prior(sigma: float, q: float, steps: int, m: int):
+    """Few data say nothing of a small rate, of which a uniform prior holds that it is larger."""
+    claim, member = bdp.Claim.dp_sgd(sigma, q, steps, 1e-5), np.arange(m) % 2 == 0
+    found = bdp.estimate_steps(transcript(member, sigma, q, steps, np.random.default_rng(6)), member, claim)
+    assert 0.01 < found.prob_above < 0.97
+    low, high = found.interval(0.9)
+    assert low < claim.epsilon < high
+
+
+@pytest.mark.parametrize("sigma", [200.0, 1e4])
+def test_much_noise(sigma: float):
+    """ε is asked about the claimed noise, however much that is."""
+    claim, member = bdp.Claim.dp_sgd(sigma, 1.0, 20, 1e-5), np.arange(400) % 2 == 0
+    inner = transcript(member, sigma, 1.0, 20, np.random.default_rng(0))
+    found = bdp.estimate_steps(inner, member, claim)
+    assert not found.refuted
+    assert found.interval(0.999)[1] < 1.1 * claim.epsilon
+    assert bdp.estimate_steps(inner / 2, member, claim).refuted
+
+
 def test_few_steps_of_many_and_no_leak_that_is_seen():
     few = bdp.estimate_steps(seen()[:5], MEMBER, CLAIM)
     low, high = few.interval(0.9)
@@ -212,6 +235,8 @@ def test_few_steps_of_many_and_no_leak_that_is_seen():
         ({"member": MEMBER | True}, "member must have canaries of both kinds, and all are in"),
         ({"claim": bdp.Claim(1.0, 1e-5)}, "claim must be one of Claim.dp_sgd with its delta"),
         ({"claim": bdp.Claim.dp_sgd(1.0, 0.2, 20)}, "claim must be one of Claim.dp_sgd with its delta"),
+        ({"claim": bdp.Claim.dp_sgd(1.0, 0.2, 20, 0.0)}, "claim must be one of Claim.dp_sgd with its delta, above 0"),
+        ({"inner": 1e-200 * seen()}, "inner must be in units of the clipping norm, and that of canaries that are out"),
     ],
 )
 def test_what_cannot_be(change, message):

@@ -38,6 +38,7 @@ __all__ = ["RIDGE", "StepScores", "choose_canaries", "dirac_scores", "products_o
 
 _ROUNDED = 1e-3  # of the square of a norm, in 32 bits
 _MOST_NOISE = 1e9
+_FAR = 1e100  # in any unit: farther out squares and their sums are beyond double precision
 RIDGE = 1e-3  # of the variance of a step with little noise, in squared clipping norms
 
 
@@ -127,10 +128,10 @@ def dirac_scores(inner: ArrayLike, *, noise_multiplier: float, sampling_rate: fl
     array([ 0.5, -1.5])
     """
     sigma, q, _, _ = training_of(noise_multiplier, sampling_rate, 1.0)
-    u = numbers("inner", inner, low_open=True, high_open=True)
+    u = numbers("inner", inner, -_FAR, _FAR)
     if u.ndim != 2 or not u.size:
         raise InputError(f"inner must be of the shape (steps, canaries), not {u.shape}")
-    if sigma**2 == 0:
+    if sigma < 1 / _FAR:
         raise InputError("noise_multiplier must be above 0 for canaries that only noise hides")
     return np.asarray(_mixture((u - 0.5) / sigma**2, q).sum(axis=0))
 
@@ -147,7 +148,7 @@ def choose_canaries(leakage: ArrayLike, count: int, *, by: str = "sum") -> Indic
     >>> bdp.attacks.choose_canaries([[1.0, 5.0, 2.0], [1.0, 0.0, 2.0]], 2, by="ranks")
     array([2, 1])
     """
-    given = numbers("leakage", leakage, 0.0, high_open=True)
+    given = numbers("leakage", leakage, 0.0, _FAR**2)
     if given.ndim != 2 or not given.size:
         raise InputError(f"leakage must be of the shape (steps, candidates), not {given.shape}")
     wanted = whole_number("count", count, 1, given.shape[1])
@@ -184,7 +185,7 @@ def _inverse(matrix: Floats, extra: Floats, right: Floats) -> tuple[Floats, Floa
 
 def products_of(gram: ArrayLike, inner: ArrayLike, canaries: Any) -> tuple[Floats, Floats, int]:
     """The inner products that callers give, checked: (m + r, m + r) and (m + r,); and m."""
-    products = numbers("inner", inner, low_open=True, high_open=True)
+    products = numbers("inner", inner, -_FAR, _FAR)
     if products.ndim != 1 or not products.size:
         raise InputError(f"inner must be of the shape (gradients,), not {products.shape}")
     matrix = numbers("gram", gram, low_open=True, high_open=True)
@@ -207,6 +208,6 @@ def products_of(gram: ArrayLike, inner: ArrayLike, canaries: Any) -> tuple[Float
 def training_of(noise_multiplier: Any, sampling_rate: Any, clip: Any) -> tuple[float, float, float, float]:
     """σ, q, c and the variance σ²c² of a step, or the ridge where that is more."""
     sigma = one_number("noise_multiplier", noise_multiplier, 0.0, _MOST_NOISE)
-    q = one_number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
-    c = one_number("clip", clip, 0.0, low_open=True, high_open=True)
+    q = one_number("sampling_rate", sampling_rate, 1 / _FAR, 1.0)
+    c = one_number("clip", clip, 1 / _FAR, _FAR)
     return sigma, q, c, max(sigma**2, RIDGE) * c**2

@@ -266,3 +266,31 @@ def test_dirac_canaries_need_noise():
         glir_step_scores(np.eye(2), [1.0, 0.0], 2, **of)
     with pytest.raises(InputError, match=r"batch must lie in \(1, inf\), not 1"):
         glir_step_scores(np.eye(2), [1.0, 0.0], 1, **of | {"batch": 1.0})
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-20, 1e20, 1e40])
+def test_any_unit(unit: float):
+    g = np.random.default_rng(8).normal(size=(6, 20)) / 10
+    gram, inner, how = g @ g.T, g @ g[0], {"noise_multiplier": 1.0, "sampling_rate": 0.2}
+    plain, found = (
+        step_scores(gram, inner, 4, **how),
+        step_scores(unit * gram * unit, unit * inner * unit, 4, clip=unit, **how),
+    )
+    assert found.leakage == pytest.approx(plain.leakage)
+    assert found.ratio == pytest.approx(plain.ratio)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: step_scores([[1.0]], [1e200], 1, noise_multiplier=1.0, sampling_rate=0.5), r"inner\[0\] must lie in"),
+        (lambda: dirac_scores([[1e308]], noise_multiplier=0.1, sampling_rate=0.5), r"inner\[0, 0\] must lie in"),
+        (lambda: dirac_scores([[1.0]], noise_multiplier=1e-160, sampling_rate=0.5), "noise_multiplier must be above 0"),
+        (lambda: dirac_scores([[1.0]], noise_multiplier=1.0, sampling_rate=5e-324), "sampling_rate must lie in"),
+        (lambda: step_scores([[1.0]], [0.0], 1, noise_multiplier=1.0, sampling_rate=0.5, clip=1e160), "clip must lie"),
+        (lambda: choose_canaries([[1e308, 1.0]] * 2, 1), r"leakage\[0, 0\] must lie in"),
+    ],
+)
+def test_numbers_whose_squares_are_none(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -51,14 +51,15 @@ def canary_counts(runs: Sequence[GuessTable], threshold: ArrayLike = 0.0) -> Err
     tables: list[Any] = list(runs) if isinstance(runs, list | tuple) else []
     if not tables or not all(isinstance(table, GuessTable) for table in tables):
         raise InputError(f"runs must be a list of tables, one of each training, not {show(runs):.80}")
-    first = tables[0]
+    first, seen = tables[0], dict[bytes, int]()
     for r, table in enumerate(tables):
         if len(table) != len(first) or table.base != first.base:
             raise InputError(f"runs[{r}] must have the {len(first)} canaries of runs[0], in the same order")
         if table.design != "one_run" or (table.propensity is not None and (table.propensity != 0.5).any()):
             raise InputError(f"runs[{r}] must have canaries that a fair coin put into the training")
-        if r and len(first) > 1 and np.array_equal(table.score, tables[r - 1].score):
-            raise InputError(f"runs[{r}] has the scores of runs[{r - 1}]: each must be of a training of its own")
+        before = seen.setdefault(table.score.tobytes(), r)
+        if before < r and len(first) > 1 and (table.score % 1 != 0).any():  # classes or counts may come again
+            raise InputError(f"runs[{r}] has the scores of runs[{before}]: each must be of a training of its own")
     least = numbers("threshold", threshold)
     if least.shape not in ((), (len(first),)):
         raise InputError(f"threshold must be a number, or one for each of the {len(first)} canaries")

@@ -52,6 +52,17 @@ def test_scores_at_the_threshold_and_infinite_ones():
     assert counts.false_negatives.tolist() == [0, 1]
 
 
+def test_scores_that_may_come_again_and_such_that_may_not():
+    """Few canaries of which only a class is told have the same scores in several trainings."""
+    rng = np.random.default_rng(5)
+    coins = rng.random((50, 2)) < 0.5
+    counts = canary_counts([bdp.GuessTable(np.where(c, 1.0, -1.0), c) for c in coins])
+    assert counts.false_positives.tolist() == counts.false_negatives.tolist() == [0, 0]
+    runs = trainings(20, 2, 1.0, 0.5, 2, 4)
+    with pytest.raises(InputError, match=r"runs\[20\] has the scores of runs\[3\]"):
+        canary_counts([*runs, runs[3]])
+
+
 def test_bounds_of_single_canaries_are_below_the_accountant():
     """Ten steps of σ = 3 without sampling; 40 canaries of 400 trainings, at 95% each."""
     epsilon = bdp.Claim.dp_sgd(3.0, 1.0, 10).epsilon_at(DELTA)

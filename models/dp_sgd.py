@@ -138,10 +138,11 @@ def train(
         "dirac": np.empty((0, len(coins)), np.float32),
         "drawn": np.empty(0, np.int64),
     }
-    identity = digest_of([settings, np.asarray(start), x, y, inside, coins, rows, norm, most, keep_updates, gradients])
-    path = None if checkpoint is None else Path(checkpoint)
-    if path is not None and path.exists():
-        kept = _read(path, identity, kept)
+    path, identity = None if checkpoint is None else Path(checkpoint), ""
+    if path is not None:
+        given = settings, np.asarray(start), x, y, inside, coins, rows, norm, most, keep_updates, gradients
+        identity = digest_of(list(given))
+        kept = _read(path, identity, kept) if path.exists() else kept
     chunk = settings.steps if path is None else whole_number("every", every, 1)
     while (done := len(kept["drawn"])) < settings.steps:
         steps = np.arange(done, min(done + chunk, settings.steps))

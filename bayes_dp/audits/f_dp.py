@@ -40,7 +40,7 @@ from bayes_dp.audits.base import Audit, no_gaussian_epsilon
 from bayes_dp.audits.choice import choose
 from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, cautions, guessing_settings
 from bayes_dp.audits.memberships import under_coins
-from bayes_dp.audits.rejected import largest_rejected, trials
+from bayes_dp.audits.rejected import largest_rejected, largest_rejected_one, trials
 from bayes_dp.checks import InputError, numbers, one_number, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
@@ -78,8 +78,10 @@ __all__ = [
 Member = Callable[[float], TradeOffFunction]
 
 _FEW = 24  # up to so many pairs, Python's floats are faster than arrays
+_BLOCK = 24  # steps of the recursion after which it is asked whether it comes to rest
 _HIGHEST = 750.0  # e^{−750} is 0: no larger ε, nor μ, is told apart
 _PRECISION = 1e-13  # of a lower bound; of the order of the rounding errors of 100 000 steps
+_GAPS = (0.9 * _PRECISION, 1e-10, 1e-7, 1e-4)  # between a bound and its limit, to be tried
 
 
 @dataclass(frozen=True)
@@ -228,8 +230,13 @@ def lower_bounds(
     def margin(parameter: Floats, i: Indices) -> Floats:
         return _margins(family, tau, parameter, m[i], n[i], c[i], level[i])
 
-    high = _limits(family, m, n, c, level, tau) if family.limit else _not_rejected(margin, len(m))
-    return largest_rejected(margin, high, _PRECISION, least).reshape(shape)[()]
+    if family.limit is None:
+        return largest_rejected(margin, _not_rejected(margin, len(m)), _PRECISION, least).reshape(shape)[()]
+    limit = _limits(family, m, n, c, level, tau)
+    if len(m) > _FEW:
+        return _by_arrays(margin, least, limit).reshape(shape)[()]
+    rows = zip(*(values.tolist() for values in (m, n, c, level, least, limit)), strict=True)
+    return np.array([_one(family, tau, *row) for row in rows]).reshape(shape)[()]
 
 
 def _limits(family: Family, m: Floats, n: Floats, c: Floats, p: Floats, tau: float) -> Floats:
@@ -239,7 +246,32 @@ def _limits(family: Family, m: Floats, n: Floats, c: Floats, p: Floats, tau: flo
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # h = 0: no such parameter; y = 0: every one
         limit = family.limit(p * c / m, p * (n - c) / m + tau)
     # a little more than the formula, whose last digits may be wrong; where it is 0/0, all that can be
-    return np.where(c > 0, np.fmax(np.fmin(limit, _HIGHEST) * (1 + 1e-12), 0.0), 0.0)
+    return np.where(c > 0, np.fmax(np.fmin(limit, _HIGHEST) * (1 + 1e-14), 0.0), 0.0)
+
+
+def _by_arrays(margin: Callable[[Floats, Indices], Floats], low: Floats, limit: Floats) -> Floats:
+    """The bounds, (k,). Of many guesses a bound is its limit, but for the last digits: so near ones are tried first."""
+    low, high, left = low.copy(), limit.copy(), np.arange(len(limit))
+    known = np.flatnonzero((low > 0) & (low < limit))
+    high[known] = np.where(margin(low[known], known) > 0, limit[known], low[known])
+    for gap in _GAPS:
+        left = left[np.minimum(limit[left] * (1 - gap), high[left]) > low[left]]
+        x = limit[left] * (1 - gap)
+        found = margin(x, left) > 0
+        low[left[found]], high[left[~found]] = x[found], x[~found]
+        left = left[~found]
+    return largest_rejected(margin, high, _PRECISION, low)
+
+
+def _one(family: Family, tau: float, m: float, n: float, c: float, p: float, low: float, limit: float) -> float:
+    """One bound, as `_by_arrays` finds it."""
+    m = max(m, 1.0)
+    r, h, end = p * c / m, p * (n - c) / m, n / m
+
+    def margin(parameter: float) -> float:
+        return _rest(_scalar_inverse(family.member(parameter), tau), r, h, c, n, end) - end
+
+    return largest_rejected_one(margin, limit, _PRECISION, low, [limit * (1 - gap) for gap in _GAPS])
 
 
 def _not_rejected(margin: Callable[[Floats, Indices], Floats], size: int) -> Floats:
@@ -264,38 +296,64 @@ def _margins(
     """r[0] + h[0] − n/m, positive where the parameter is rejected; all arrays of shape (k,).
 
     Once r ≥ 1 the rejection is sure and the recursion is left. It goes on beyond n/m, to be continuous up to there for
-    the sake of interpolation.
+    the sake of interpolation. Where it is sure to come to rest below, it is left as well.
     """
     m = np.maximum(m, 1.0)
-    r, h = p * c / m, p * (n - c) / m
-    total, k, made = np.empty_like(r), c, n
+    r, h, end = p * c / m, p * (n - c) / m, n / m
+    total, k, made, step = np.empty_like(r), c, np.maximum(n, 1.0), np.zeros_like(r)
     left: Indices = np.arange(len(r))
     while family.inverse is not None and len(left) > _FEW:
-        k = k - 1
-        grown = family.inverse(parameter[left], np.minimum(r, 1.0)) - tau
-        going = (k >= 0) & (grown > h) & (r < 1)
-        if not going.all():
-            total[left[~going]] = (r + h)[~going]
-            left, (k, made, r, h, grown) = left[going], (values[going] for values in (k, made, r, h, grown))
-        r = r + k / (made - k) * (grown - h)
-        h = grown
+        at, before = parameter[left], step
+        ahead = np.maximum(k - np.arange(1.0, _BLOCK + 1)[:, None], 0.0)
+        for factor in ahead / (made - ahead):  # at rest, and at k = 0, nothing changes
+            step = np.maximum(family.inverse(at, np.minimum(r, 1.0)) - (h + tau), 0.0)
+            r, h = r + factor * step, h + step
+        total[left], k = r + h, ahead[-1]
+        going = (step > 0) & (r < 1) & (k > 0)
+        slower = np.flatnonzero(going & (step < before))
+        decay = np.log(before[slower] / step[slower])
+        x, most = _beyond(r[slower], h[slower], factor[slower], step[slower], decay)
+        grown = family.inverse(at[slower], np.minimum(x, 1.0)) - tau
+        going[slower] = (x >= 1) | (grown > most) | (x + most > end[left[slower]])
+        left, (k, made, r, h, step) = left[going], (values[going] for values in (k, made, r, h, step))
     for i, j in enumerate(left):
         inverse = _scalar_inverse(family.member(float(parameter[j])), tau)
-        total[j] = _rest(inverse, float(r[i]), float(h[i]), int(k[i]), int(made[i]))
-    return total - n / m
+        total[j] = _rest(inverse, float(r[i]), float(h[i]), float(k[i]), float(made[i]), float(end[j]))
+    return total - end
 
 
-def _rest(inverse: Callable[[float], float], r: float, h: float, k: int, made: int) -> float:
-    """r[0] + h[0] from r[k] and h[k]."""
-    for j in range(k - 1, -1, -1):
-        if not 0 < r < 1:
-            break
-        grown = inverse(r)
-        if grown <= h:
-            break
-        r += j / (made - j) * (grown - h)
-        h = grown
+def _rest(inverse: Callable[[float], float], r: float, h: float, k: float, made: float, end: float) -> float:
+    """r[0] + h[0] from r[k] and h[k]; where it is sure not to get above `end`, some of the sums on the way there."""
+    step = 0.0
+    if not 0 < r < 1:
+        return r + h
+    for first in range(int(k) - 1, -1, -_BLOCK):
+        before, last = step, h
+        for j in range(first, max(first - _BLOCK, -1), -1):
+            grown = inverse(r)
+            if grown <= h:
+                return r + h
+            last = h
+            r += j / (made - j) * (grown - h)
+            h = grown
+            if r >= 1:
+                return r + h
+        step = h - last
+        if 0 < step < before and j > 0:
+            x, most = _beyond(r, h, j / (made - j), step, math.log(before / step))
+            if x < 1 and inverse(x) <= most and x + most <= end:
+                return r + h
     return r + h
+
+
+def _beyond(r: Any, h: Any, factor: Any, step: Any, decay: Any) -> tuple[Any, Any]:
+    """A point x, and the most that f̄⁻¹(x) may be for the recursion to come to rest before r is there.
+
+    As k/(made − k) decreases, r grows by at most `factor` times what h grows by, so that it does not pass an x with
+    f̄⁻¹(x) ≤ h + (x − r)/factor. The x is twice as far as r goes if steps become shorter by e^{−decay} in each block.
+    """
+    x = r + 2 * factor * step * _BLOCK / decay
+    return x, h + (x - r) / factor
 
 
 def _flat(*values: Floats) -> tuple[Floats, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.layout import MAX_COUNT
 from bayes_dp.support.arrays import Floats, Indices
 
-__all__ = ["largest_rejected", "trials"]
+__all__ = ["largest_rejected", "largest_rejected_one", "trials"]
 
 
 def trials(examples: ArrayLike, made: ArrayLike, correct: ArrayLike) -> tuple[Floats, ...]:
@@ -69,3 +70,37 @@ def largest_rejected(
         least = 0.5 * width[keep] / np.abs(b - a)
         t = np.clip(t, least, 1 - least)
     return result
+
+
+def largest_rejected_one(
+    margin: Callable[[float], float], high: float, precision: float, low: float = 0.0, tries: Sequence[float] = ()
+) -> float:
+    """`largest_rejected` of one problem, with the numbers of Python; `tries` are tried first, from the largest on."""
+    if not high > low or (low > 0 and not margin(low) > 0):
+        return low
+    a, b, fa, fb = low, high, math.nan, math.nan
+    for x in (*(x for x in tries if x > low), low):
+        f = margin(x)
+        if f > 0:
+            a, fa = x, f
+            break
+        b, fb = x, f
+    else:
+        return low
+    if b == high and b - a > precision * max(a, 1e-3) and (fb := margin(b)) > 0:
+        return b
+    t = 0.5
+    while (distance := abs(b - a)) > (width := precision * max(a if fa > 0 else b, 1e-3)):
+        t = min(max(t, 0.5 * width / distance), 1 - 0.5 * width / distance)
+        x = a + t * (b - a)
+        f = margin(x)
+        if (f > 0) == (fa > 0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa, t = x, f, 0.5
+        if fc not in (fa, fb) and math.isfinite(fc):
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            if phi**2 < xi and (1 - phi) ** 2 < 1 - xi:
+                t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return a if fa > 0 else b

@@ -5,6 +5,7 @@ import math
 import os
 import sys
 from pathlib import Path
+from statistics import NormalDist
 
 import mpmath
 import numpy as np
@@ -206,6 +207,29 @@ def test_arrays_and_single_numbers_give_the_same(family, monkeypatch):
     one_by_one = lower_bounds(family, m, r, c, 0.05, 1e-6)
     np.testing.assert_allclose(by_arrays, one_by_one, rtol=1e-11, atol=1e-15)
     assert (one_by_one > 0.5).any()
+
+
+def plainly_rejected(parameter, m, made, c, p):
+    """Gaussian DP, every step down to k = 0."""
+    normal, r, h = NormalDist(), p * c / m, p * (made - c) / m
+    for k in range(c - 1, -1, -1):
+        grown = max(h, 1.0 if r >= 1 else 0.5 * math.erfc(math.sqrt(0.5) * (parameter - normal.inv_cdf(r))))
+        r, h = r + k / (made - k) * (grown - h), grown
+    return r + h > made / m
+
+
+@pytest.mark.parametrize("share", [0.53, 0.6, 0.75, 0.9, 0.97, 1.0])
+@pytest.mark.parametrize("made", [400, 3000, 20_000])
+def test_nothing_is_lost_where_the_recursion_is_left_early(made, share):
+    """Within 1e-12 of the bound, where it is as slow to come to rest as to get beyond made/m."""
+    for spare in (0, made):
+        case = (made + spare, made, round(share * made), 0.05)
+        bound = float(lower_bounds(GAUSSIAN, *case))
+        many = lower_bounds(GAUSSIAN, case[0], made, np.full(40, case[2]), 0.05)
+        np.testing.assert_allclose(many, bound, rtol=1e-12)
+        assert not plainly_rejected(bound * (1 + 1e-12) + 1e-15, *case)
+        if bound > 0:
+            assert plainly_rejected(bound * (1 - 1e-12), *case)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "laplace", "approx"])

@@ -33,6 +33,7 @@ __all__ = [
 
 _SLOPE_NODES, _SLOPE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 _SLOPE_NODES, _SLOPE_WEIGHTS = (_SLOPE_NODES + 1) / 2, _SLOPE_WEIGHTS / 2
+_STEPS, _NEAR = 12, 4e-15  # of Newton's at most, and how near they come, in shares of ε
 _SLOPE_SERIES = np.cumprod([1.0, *(-(2.0 * n + 1.0) for n in range(1, 9))])  # (−1)^n (2n + 1)!!
 
 
@@ -69,8 +70,8 @@ def epsilon_from_mu(mu: ArrayLike, delta: ArrayLike) -> Floats:
     mu, delta = np.broadcast_arrays(*arrays(mu=mu, delta=delta))
     with np.errstate(divide="ignore", over="ignore"):
         goal = np.log(delta)
-        # δ(ε) ≤ Φ(μ/2 − ε/μ), which underflows to 0 at Φ(−40)
-        epsilon = least(lambda e: _log_delta_from_mu(mu, e) <= goal, 0.0, mu * (mu / 2 + 40))
+        ends = _around(mu, goal)
+        epsilon = least(lambda e: _log_delta_from_mu(mu, e) <= goal, *ends)
     return scalar(np.where((delta == 0) & (mu > 0), np.inf, epsilon))
 
 
@@ -108,6 +109,26 @@ def mu_from_advantage(advantage: ArrayLike) -> Floats:
     0.3
     """
     return scalar(math.sqrt(8) * special.erfinv(fraction("advantage", advantage)))
+
+
+def _around(mu: Floats, goal: Floats) -> tuple[Floats, Floats]:
+    """Ends between which log δ(ε) falls to `goal`.
+
+    δ(ε) ≤ Φ(μ/2 − ε/μ), which underflows to 0 at Φ(−40). Where that is the goal, Newton's steps begin; since log δ is
+    concave in ε, they lead down to the place from above.
+    """
+    low, high = np.zeros_like(mu), mu * (mu / 2 + 40)
+    with np.errstate(all="ignore"):
+        epsilon = np.clip(mu * (mu / 2 - special.ndtri_exp(goal)), low, high)
+        for _ in range(_STEPS):
+            log_delta = _log_delta_from_mu(mu, epsilon)
+            slope = np.exp(epsilon + special.log_ndtr(-epsilon / mu - mu / 2) - log_delta)
+            last, epsilon = epsilon, np.clip(epsilon + (log_delta - goal) / slope, low, high)
+            if (np.abs(last - epsilon) <= _NEAR / 2 * epsilon).all():
+                break
+        below, above = epsilon * (1 - _NEAR), epsilon * (1 + _NEAR)
+        found = (_log_delta_from_mu(mu, below) > goal) & (_log_delta_from_mu(mu, above) <= goal)
+    return np.where(found, below, low), np.where(found, above, high)
 
 
 def _log_delta_from_mu(mu: Floats, epsilon: Floats) -> Floats:

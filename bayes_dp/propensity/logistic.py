@@ -1,6 +1,7 @@
 """Logistic regression with an L2 penalty on standardised features, Platt's calibration of it, and the likelihood.
 
-All are solved by Newton's method from any start, in two or three steps from one that is near.
+All are solved by Newton's method from any start, in two or three steps from one that is near; `most_likely_near` takes
+some more, which are quicker.
 
 `fit` minimises Σ_i log(1 + e^{−s_i f_i}) + ½ Σ_j (σ_j β_j)², with f = b + xβ, s = ±1 and σ_j the standard deviation of
 feature j: the same as scikit-learn's LogisticRegression (C = 1) after its StandardScaler, in the coordinates of x, as
@@ -23,11 +24,12 @@ from scipy import special
 
 from bayes_dp.support.arrays import Bools, Floats
 
-__all__ = ["firth", "fit", "log_likelihood", "most_likely", "platt"]
+__all__ = ["firth", "fit", "information", "log_likelihood", "most_likely", "most_likely_near", "platt"]
 
 
 _STEPS = 100
 _NEAR = 1e-7  # of the squared Newton decrement: the step that starts below it ends at about its square
+_NEAREST = 1e-11  # the same, for steps that end at a share of it
 _KAPPA = 1e-6  # of features of unit size: those with outliers have large true coefficients
 _ROUNDS = 50  # of Firth's weights
 _STILL = 1e-3  # change of the log-odds in the last of them
@@ -66,6 +68,39 @@ def most_likely(x: Floats, member: Bools, start: Floats, tilt: Floats | None = N
     return _newton(x, member.astype(np.float64), np.ones(len(x)), ridge, start, tilt)
 
 
+def information(x: Floats, beta: Floats) -> Floats:
+    """−∇²ℓ at β, (d + 1, d + 1)."""
+    return _curvature(x, special.expit(x @ beta), np.full(x.shape[1], _KAPPA))
+
+
+def most_likely_near(x: Floats, member: Bools, start: Floats, inverse: Floats) -> Floats:
+    """`most_likely`, from the inverse of the information at `start`, for many memberships with one start.
+
+    The steps are those of Broyden, Fletcher, Goldfarb and Shanno: the inverse is not computed anew, but corrected by
+    what each step shows of it. If they do not come nearer, Newton's are taken.
+    """
+    target, beta, last = member.astype(np.float64), start, np.inf
+    gradient = x.T @ (special.expit(x @ beta) - target) + _KAPPA * beta
+    for _ in range(_STEPS):
+        step = inverse @ gradient
+        decrement = float(gradient @ step)
+        if not decrement < last:
+            break
+        beta = beta - step
+        if decrement < _NEAREST:
+            return beta
+        last, before = decrement, gradient
+        gradient = x.T @ (special.expit(x @ beta) - target) + _KAPPA * beta
+        change = before - gradient  # by the step: about information @ step
+        along, moved = float(change @ step), inverse @ change
+        if not along > 0:
+            break
+        outer = np.outer(step, moved)
+        share = (1 + float(change @ moved) / along) / along
+        inverse = inverse + share * np.outer(step, step) - (outer + outer.T) / along
+    return most_likely(x, member, start)
+
+
 def firth(x: Floats, member: Bools) -> Floats:
     """The maximum of ℓ(β) + ½ log det I(β), (d + 1,), with the information I = Σ_i p_i (1 − p_i) x_i x_iᵀ + κ."""
     ridge, beta = np.full(x.shape[1], _KAPPA), np.zeros(x.shape[1])
@@ -94,11 +129,7 @@ def _newton(
     for _ in range(_STEPS):
         chance = special.expit(f)
         gradient = x.T @ (weights * (chance - target)) + ridge * beta - pull
-        scaled = x * np.sqrt(weights * chance * (1 - chance))[:, None]
-        curvature = scaled.T @ scaled
-        diagonal = np.einsum("ii->i", curvature)  # a view
-        diagonal += ridge + 1e-10 * (1 + diagonal)  # columns may be equal
-        step = np.linalg.solve(curvature, gradient)
+        step = np.linalg.solve(_curvature(x, chance, ridge, weights), gradient)
         decrement, size = float(gradient @ step), 1.0
         while True:
             candidate = beta - size * step
@@ -111,3 +142,11 @@ def _newton(
         if decrement < _NEAR:
             break
     return beta
+
+
+def _curvature(x: Floats, chance: Floats, ridge: Floats, weights: Floats | float = 1.0) -> Floats:
+    scaled = x * np.sqrt(weights * chance * (1 - chance))[:, None]
+    curvature: Floats = scaled.T @ scaled
+    diagonal = np.einsum("ii->i", curvature)  # a view
+    diagonal += ridge + 1e-10 * (1 + diagonal)  # columns may be equal
+    return curvature

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -49,10 +50,18 @@ class Regression:
 
     def redrawn(self, rng: np.random.Generator) -> float:
         """Λ(θ°) for memberships that are drawn with θ°."""
-        member = rng.random(len(self.x)) < special.expit(self.x @ self.centre)
-        best = logistic.most_likely(self.x, member, self.centre)
+        member = rng.random(len(self.x)) < self._chances
+        best = logistic.most_likely_near(self.x, member, self.centre, self._inverse)
         high, low = (logistic.log_likelihood(self.x, member, theta) for theta in (best, self.centre))
         return max(0.0, 2 * (high - low))
+
+    @cached_property
+    def _chances(self) -> Floats:
+        return np.asarray(special.expit(self.x @ self.centre))
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        return np.asarray(np.linalg.inv(logistic.information(self.x, self.centre)), dtype=np.float64)
 
     def farthest(self, direction: Floats, radius: float) -> Floats:
         """The θ with Λ(θ) ≤ c = `radius` that has the largest product with the direction a, both (d,)."""

@@ -9,7 +9,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayes_dp.propensity.logistic import firth, fit, log_likelihood, most_likely, platt
+from bayes_dp.propensity import logistic
+from bayes_dp.propensity.logistic import (
+    firth,
+    fit,
+    information,
+    log_likelihood,
+    most_likely,
+    most_likely_near,
+    platt,
+)
 
 
 def data(n, d, seed, strength=1.0):
@@ -90,6 +99,33 @@ def test_the_maximum_of_the_likelihood_with_and_without_a_tilt():
         peer = minimize(lambda beta, a=tilt: -by_hand(x, member, beta) - a @ beta, np.zeros(3), tol=1e-10).x
         np.testing.assert_allclose(most_likely(x, member, np.zeros(3), tilt), peer, atol=1e-4)
         np.testing.assert_allclose(most_likely(x, member, np.ones(3), tilt), peer, atol=1e-4)
+
+
+@pytest.mark.parametrize(("n", "d"), [(2000, 20), (300, 30), (40, 12), (25, 15)])
+def test_steps_from_one_start_lead_to_the_maximum(n, d):
+    """Also of memberships that features separate, where Newton's steps take over."""
+    rng = np.random.default_rng(6)
+    x = np.column_stack([rng.normal(size=(n, d)), np.ones(n)])
+    start = rng.normal(size=d + 1) / np.sqrt(d)
+    chance = expit(x @ start)
+    np.testing.assert_allclose(information(x, start), (x.T * chance * (1 - chance)) @ x, rtol=1e-5, atol=1e-5)
+    inverse = np.linalg.inv(information(x, start))
+    for _ in range(10):
+        member = rng.random(n) < chance
+        there = most_likely_near(x, member, start, inverse)
+        expected = log_likelihood(x, member, most_likely(x, member, start))
+        assert log_likelihood(x, member, there) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_start_that_is_near_takes_no_step_of_newtons(monkeypatch):
+    rng = np.random.default_rng(7)
+    x = np.column_stack([rng.normal(size=(3000, 10)), np.ones(3000)])
+    start = rng.normal(size=11) / 4
+    inverse = np.linalg.inv(information(x, start))
+    member = rng.random(3000) < expit(x @ start)
+    expected = most_likely(x, member, start)
+    monkeypatch.setattr(logistic, "most_likely", None)
+    np.testing.assert_allclose(most_likely_near(x, member, start, inverse), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("separated", [False, True])

@@ -149,9 +149,10 @@ def _log_delta_from_mu(mu: Floats, epsilon: Floats) -> Floats:
         if narrow.any():
             at = np.maximum(a[narrow], -0.25)[..., None] + width[narrow][..., None] * _SLOPE_NODES
             log_difference[narrow] = np.log(width[narrow]) + np.log(_mills_slope(at) @ _SLOPE_WEIGHTS)
-        complement = special.ndtr(a) + np.exp(log_density) * mills_b
-        inside = (a < 0) & ~narrow
-        log_delta = np.where(inside, np.log1p(-np.where(inside, complement, 0.0)), log_density + log_difference)
+        log_delta = log_density + log_difference
+        if (inside := (a < 0) & ~narrow).any():
+            complement = special.ndtr(a) + np.exp(log_density) * mills_b
+            log_delta = np.where(inside, np.log1p(-np.where(inside, complement, 0.0)), log_delta)
     return scalar(np.where(mu > 0, log_delta, -np.inf))
 
 
@@ -162,8 +163,12 @@ def _mills(x: Floats) -> Floats:
 
 def _mills_slope(x: Floats) -> Floats:
     """−M'(x) = 1 − x M(x), which is 1/x² − 3/x⁴ + 15/x⁶ − … for large x."""
-    near, far = np.minimum(x, 25.0), 1 / np.maximum(x, 25.0) ** 2
-    return np.where(x < 25, 1 - near * _mills(near), far * np.polynomial.polynomial.polyval(far, _SLOPE_SERIES))
+    near = np.minimum(x, 25.0)
+    slope = np.asarray(1 - near * _mills(near))
+    if (x >= 25).any():
+        far = 1 / np.maximum(x, 25.0) ** 2
+        slope = np.where(x < 25, slope, far * np.polynomial.polynomial.polyval(far, _SLOPE_SERIES))
+    return slope
 
 
 # (ε, δ) and Laplace ---------------------------------------------------------------------------------------------------

@@ -156,11 +156,11 @@ def aggregate(
 
 def _sampled(asked: _Asked) -> ModelDraws:
     priors = asked.question.priors
-    strength = priors.get("strength", asked.question.strength)
-    others = (doubled(value) if isinstance(value, dist.Distribution) else value for value in (strength, asked.spread))
+    strength = doubled(priors["strength"]) if "strength" in priors else asked.question.strength
+    spread = doubled(asked.spread) if isinstance(asked.spread, dist.Distribution) else asked.spread
     return sample(
         grouped_model,
-        (asked.members, asked.question.known, doubled(priors["epsilon"]), *others, asked.size),
+        (asked.members, asked.question.known, doubled(priors["epsilon"]), strength, spread, asked.size),
         asked.settings,
     )
 

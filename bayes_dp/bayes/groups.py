@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_dp.bayes.likelihoods.counts import Counts
-from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.priors import numpyro_law, prior_of
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arrays import Ints
@@ -37,7 +37,7 @@ def sums(members: Members) -> Counts:
 
 
 def spread_of(value: Any) -> Any:
-    """κ: a number above 0 and at most 1 as it is, or its prior, by default HalfNormal(0.1)."""
+    """κ: a number above 0 and at most 1 as it is, or its prior in NumPyro, by default HalfNormal(0.1)."""
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return one_number("spread", value, 0.0, 1.0, low_open=True)
-    return prior_of("spread", value)
+    return numpyro_law(prior_of("spread", value))

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from bayes_dp.bayes.priors import numpyro_law
 from bayes_dp.support.workers import jax_must_run
 
 __all__ = ["double", "doubled"]
@@ -23,5 +24,5 @@ def double() -> Iterator[None]:
 
 
 def doubled(prior: Any) -> Any:
-    """The prior with its numbers as 64-bit arrays, whatever they were given as, so that one program serves them all."""
-    return jax.tree.map(lambda leaf: np.asarray(leaf, dtype=np.float64), prior)
+    """The prior in NumPyro, its numbers as 64-bit arrays, whatever they were, so that one program serves them all."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf, dtype=np.float64), numpyro_law(prior))

@@ -2,7 +2,7 @@
 
 The defaults are those of the MCMC-DP-Est paper: ε ~ HalfNormal(variance 10), s ~ Beta(1,1); δ, where it is the
 unknown, gets Uniform(0,1), and the spread of groups HalfNormal(0.1). Any continuous NumPyro distribution whose support
-lies in that of its parameter will do.
+lies in that of its parameter will do. The usual ones are held as a `Law`, which needs neither NumPyro nor JAX.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import ast
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
+from bayes_dp.bayes.laws import LAWS, Law, law_of
 from bayes_dp.checks import InputError, show
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.workers import jax_must_run
@@ -28,8 +28,10 @@ __all__ = [
     "exact_words",
     "inside",
     "log_density",
+    "numpyro_law",
     "parse",
     "prior_of",
+    "read",
     "support",
     "tails",
     "witnesses",
@@ -51,24 +53,47 @@ _DRAWS = 4096  # witnesses of a prior: a mode that holds a thousandth of it has 
 _BATCH = 1024  # densities are evaluated in blocks of one size, so that JAX compiles once
 
 
+class _Words(NamedTuple):
+    """What the text of a prior says: a family, and its numbers by place and by name."""
+
+    text: str
+    family: str
+    places: list[float]
+    names: dict[str, float]
+
+    def refuse(self, why: str) -> InputError:
+        return _refusal(self.text, why)
+
+
 def prior_of(parameter: str, prior: Any = None) -> Any:
-    """The prior as a NumPyro distribution: the default, text such as 'Gamma(2, 1)', or the distribution itself."""
-    jax_must_run()  # which NumPyro needs for the simplest prior
+    """The prior as a `Law`, or else as a NumPyro distribution: the default, text such as 'Gamma(2, 1)', or what is
+    given."""
     if prior is None:
         prior = DEFAULTS[parameter][0]
-    if isinstance(prior, str):
-        prior = parse(prior)
+    prior = read(prior) if isinstance(prior, str) else law_of(prior) or prior
+    if not isinstance(prior, Law):
+        jax_must_run()
     support(parameter, prior)
     return prior
 
 
+def read(text: str) -> Any:
+    """A `Law`, or else a NumPyro distribution, from text like 'HalfNormal(2)' or 'Gamma(concentration=2, rate=1)'."""
+    words = _read(text)
+    return _law(words) or _distribution(words)
+
+
 def parse(text: str) -> Any:
-    """A NumPyro distribution from text like 'HalfNormal(2)' or 'Gamma(concentration=2, rate=1)'; numbers only."""
-    import numpyro.distributions as dist
+    """A NumPyro distribution from such text, with numbers only."""
+    return _distribution(_read(text))
 
-    def refuse(why: str) -> InputError:
-        return InputError(f"prior {show(text)} {why}; write it like 'HalfNormal(3)' or 'Gamma(2, rate=1)'")
 
+def numpyro_law(prior: Any) -> Any:
+    """The prior as a NumPyro distribution, which models and samplers take."""
+    return prior.numpyro() if isinstance(prior, Law) else prior
+
+
+def _read(text: str) -> _Words:
     def number(node: ast.expr) -> float:
         try:
             value = ast.literal_eval(node)
@@ -79,48 +104,61 @@ def parse(text: str) -> Any:
         except OverflowError:  # a whole number beyond the largest float
             value = math.inf
         if math.isnan(value):
-            raise refuse(f"has the argument {show(ast.unparse(node))}, which is not a number")
+            raise _refusal(text, f"has the argument {show(ast.unparse(node))}, which is not a number")
         if math.isinf(value):
-            raise refuse("has an argument that is not finite")
+            raise _refusal(text, "has an argument that is not finite")
         return value
 
     try:
         call = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise refuse("cannot be read") from None
+        raise _refusal(text, "cannot be read") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise refuse("is not a distribution with its arguments")
-    family = getattr(dist, call.func.id, None)
-    if not (inspect.isclass(family) and issubclass(family, dist.Distribution)):
-        raise refuse(f"names {show(call.func.id)}, which is not a NumPyro distribution")
-    make: Any = family
-    arguments = [number(a) for a in call.args]
+        raise _refusal(text, "is not a distribution with its arguments")
+    places = [number(a) for a in call.args]
     names = [k.arg for k in call.keywords]
     if None in names:
-        raise refuse("has arguments after **, which are not read")
+        raise _refusal(text, "has arguments after **, which are not read")
     for name in names:
         if names.count(name) > 1:
-            raise refuse(f"gives {show(name)} twice")
-    named = {str(k.arg): number(k.value) for k in call.keywords}
+            raise _refusal(text, f"gives {show(name)} twice")
+    return _Words(text, call.func.id, places, {str(k.arg): number(k.value) for k in call.keywords})
+
+
+def _refusal(text: str, why: str) -> InputError:
+    return InputError(f"prior {show(text)} {why}; write it like 'HalfNormal(3)' or 'Gamma(2, rate=1)'")
+
+
+def _law(words: _Words) -> Law | None:
+    """The law of these words, if it is a usual one; what is wrong with them is for NumPyro to say."""
+    make = LAWS.get(words.family)
     try:
-        return make(*arguments, **named, validate_args=True)
+        found = None if make is None else make(*words.places, **words.names)
+    except TypeError:  # not the arguments that it has
+        return None
+    return found if found is not None and found.valid() else None
+
+
+def _distribution(words: _Words) -> Any:
+    import numpyro.distributions as dist
+
+    jax_must_run()  # which NumPyro needs for the simplest prior
+    family = getattr(dist, words.family, None)
+    if not (inspect.isclass(family) and issubclass(family, dist.Distribution)):
+        raise words.refuse(f"names {show(words.family)}, which is not a NumPyro distribution")
+    make: Any = family
+    try:
+        return make(*words.places, **words.names, validate_args=True)
     except (TypeError, ValueError, AttributeError) as error:
-        raise refuse(f"is refused by NumPyro ({str(error).splitlines()[0]:.120})") from None
+        raise words.refuse(f"is refused by NumPyro ({str(error).splitlines()[0]:.120})") from None
 
 
 def support(parameter: str, prior: Any) -> tuple[float, float]:
     """The ends of the prior's support, which must lie in the parameter's range."""
-    import numpyro.distributions as dist
-
     _, low, high = DEFAULTS[parameter]
-    if not isinstance(prior, dist.Distribution):
-        raise InputError(f"the prior of {parameter} must be a NumPyro distribution or its text, not {show(prior)}")
-    if prior.batch_shape or prior.event_shape or getattr(prior.support, "is_discrete", False):
-        raise InputError(
-            f"the prior of {parameter} must be a continuous distribution of one number, not {describe(prior)}"
-        )
-    lower = float(getattr(prior.support, "lower_bound", -math.inf))
-    upper = float(getattr(prior.support, "upper_bound", math.inf))
+    if not isinstance(prior, Law):
+        _check_distribution(parameter, prior)
+    lower, upper = _ends(prior)
     if lower < low or upper > high or not lower < upper:
         raise InputError(
             f"the prior of {parameter} must live within [{low:g}, {high:g}], but {describe(prior)} lives on"
@@ -129,10 +167,28 @@ def support(parameter: str, prior: Any) -> tuple[float, float]:
     return lower, upper
 
 
+def _check_distribution(parameter: str, prior: Any) -> None:
+    import numpyro.distributions as dist
+
+    if not isinstance(prior, dist.Distribution):
+        raise InputError(f"the prior of {parameter} must be a NumPyro distribution or its text, not {show(prior)}")
+    if prior.batch_shape or prior.event_shape or getattr(prior.support, "is_discrete", False):
+        raise InputError(
+            f"the prior of {parameter} must be a continuous distribution of one number, not {describe(prior)}"
+        )
+
+
+def _ends(prior: Any) -> tuple[float, float]:
+    """Of the support."""
+    if isinstance(prior, Law):
+        return prior.ends
+    low, high = (getattr(prior.support, f"{end}_bound", None) for end in ("lower", "upper"))
+    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+
+
 def inside(prior: Any) -> float:
     """A value between the ends of the support, found without a compiler."""
-    low = float(getattr(prior.support, "lower_bound", -math.inf))
-    high = float(getattr(prior.support, "upper_bound", math.inf))
+    low, high = _ends(prior)
     if math.isfinite(low) and math.isfinite(high):
         return 0.5 * (low + high)
     return low + 1.0 if math.isfinite(low) else min(high - 1.0, 0.0)
@@ -144,36 +200,35 @@ def describe(prior: Any) -> str:
 
 
 def exact_words(prior: Any) -> str | None:
-    """Text that `parse` reads as this very prior, with all digits; None where there is none."""
+    """Text that is read as this very prior, with all digits; None where there is none."""
     words = _call(prior, repr)
     try:
-        again = parse(words)
+        again = read(words)
     except InputError:
         return None
+    prior = law_of(prior) or prior
     return words if type(again) is type(prior) and _call(again, repr) == words else None
 
 
 def _call(prior: Any, shown: Callable[[float], str]) -> str:
-    values = {name: getattr(prior, name, None) for name in getattr(prior, "arg_constraints", {})}
-    numbers = {name: float(value) for name, value in values.items() if value is not None and np.ndim(value) == 0}
+    if isinstance(prior, Law):
+        numbers = asdict(prior)
+    else:
+        values = {name: getattr(prior, name, None) for name in getattr(prior, "arg_constraints", {})}
+        numbers = {name: float(value) for name, value in values.items() if value is not None and np.ndim(value) == 0}
     return f"{type(prior).__name__}({', '.join(f'{name}={shown(value)}' for name, value in numbers.items())})"
 
 
 def log_density(prior: Any) -> Callable[[Floats], Floats]:
     """The log density as a NumPy function of an array (m,), evaluated in 64 bits.
 
-    The families of the defaults have closed forms in NumPy, so that the usual call need not wait for a compiler.
+    A `Law` has a closed form in NumPy, so that the usual call need not wait for a compiler.
     """
-    import jax
-    import numpyro.distributions as dist
+    law = law_of(prior)
+    if law is not None:
+        return law.log_density
 
-    if type(prior) is dist.HalfNormal:
-        scale = float(prior.scale)
-        return lambda x: 0.5 * math.log(2 / math.pi) - math.log(scale) - 0.5 * (x / scale) ** 2
-    if type(prior) is dist.Beta:
-        a, b = float(prior.concentration1), float(prior.concentration0)
-        norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-        return lambda x: np.asarray(norm + special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x))
+    import jax
 
     compiled = jax.jit(_in_64_bits(prior).log_prob)
 
@@ -191,22 +246,24 @@ def log_density(prior: Any) -> Callable[[Floats], Floats]:
 
 def draw(prior: Any, size: int, rng: np.random.Generator) -> Floats:
     """Independent draws (size,); of the usual families without a compiler."""
+    law = law_of(prior)
+    if law is not None:
+        return law.draw(size, rng)
+
     import jax
 
-    law = _scipy(prior)
-    if law is not None:
-        return np.asarray(law.rvs(size, random_state=rng))
     with jax.enable_x64(True):
         return np.asarray(_in_64_bits(prior).sample(jax.random.PRNGKey(int(rng.integers(2**31))), (size,)), float)
 
 
 def witnesses(prior: Any) -> Floats:
     """Places (m,) where the prior's mass is: quantiles of the usual families, independent draws of the others."""
+    law = law_of(prior)
+    if law is not None:
+        return law.quantile((np.arange(_DRAWS // 4) + 0.5) / (_DRAWS // 4))
+
     import jax
 
-    law = _scipy(prior)
-    if law is not None:
-        return np.asarray(law.ppf((np.arange(_DRAWS // 4) + 0.5) / (_DRAWS // 4)))
     try:
         with jax.enable_x64(True):
             found = np.asarray(_in_64_bits(prior).sample(jax.random.PRNGKey(0), (_DRAWS,)), float)
@@ -217,11 +274,12 @@ def witnesses(prior: Any) -> Floats:
 
 def tails(prior: Any) -> Tails | None:
     """The mass below and the mass above a value, if the prior has a distribution function."""
+    law = law_of(prior)
+    if law is not None:
+        return law.below, law.above
+
     import jax
 
-    law = _scipy(prior)
-    if law is not None:
-        return law.cdf, law.sf
     wide = _in_64_bits(prior)
 
     def below(value: float) -> float:
@@ -233,62 +291,6 @@ def tails(prior: Any) -> Tails | None:
     except Exception:  # what a distribution without one does is its own affair
         return None
     return below, lambda value: 1.0 - below(value)
-
-
-@dataclass(frozen=True)
-class _HalfNormal:
-    """What is asked of a law of SciPy, by special functions: `scipy.stats` takes a quarter of a second to import."""
-
-    scale: float
-
-    def cdf(self, x: Any) -> Any:
-        return special.erf(np.maximum(x, 0.0) / (self.scale * math.sqrt(2.0)))
-
-    def sf(self, x: Any) -> Any:
-        return special.erfc(np.maximum(x, 0.0) / (self.scale * math.sqrt(2.0)))
-
-    def ppf(self, q: Any) -> Any:
-        return self.scale * special.ndtri((1.0 + q) / 2.0)
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        return np.abs(random_state.standard_normal(size)) * self.scale
-
-
-@dataclass(frozen=True)
-class _Beta:
-    a: float
-    b: float
-
-    def cdf(self, x: Any) -> Any:
-        return special.betainc(self.a, self.b, np.clip(x, 0.0, 1.0))
-
-    def sf(self, x: Any) -> Any:
-        return special.betaincc(self.a, self.b, np.clip(x, 0.0, 1.0))
-
-    def ppf(self, q: Any) -> Any:
-        return special.betaincinv(self.a, self.b, q)
-
-    def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
-        return random_state.beta(self.a, self.b, size)
-
-
-def _scipy(prior: Any) -> Any:
-    """The law as SciPy has it, for families where NumPyro would have JAX compile for seconds; None for the others."""
-    import numpyro.distributions as dist
-
-    if type(prior) is dist.HalfNormal:
-        return _HalfNormal(float(prior.scale))
-    if type(prior) is dist.Beta:
-        return _Beta(float(prior.concentration1), float(prior.concentration0))
-    if type(prior) not in (dist.Uniform, dist.Gamma, dist.Exponential):
-        return None
-    from scipy import stats
-
-    if type(prior) is dist.Uniform:
-        return stats.uniform(float(prior.low), float(prior.high) - float(prior.low))
-    if type(prior) is dist.Gamma:
-        return stats.gamma(float(prior.concentration), scale=1 / float(prior.rate))
-    return stats.expon(scale=1 / float(prior.rate))
 
 
 def _in_64_bits(prior: Any) -> Any:

@@ -373,6 +373,6 @@ def _prior(post: Posterior, name: str) -> _Prior | _PriorOfFamily | None:
     if isinstance(post, FamilyPosterior):
         return _PriorOfFamily(post, name)
     try:
-        return _Prior(name, priors.parse(post.provenance.priors[name]))
+        return _Prior(name, priors.read(post.provenance.priors[name]))
     except (InputError, KeyError):
         return None

@@ -95,7 +95,7 @@ def _of(post: Posterior, prob: float, change: str, meaning: str) -> Variation:
 
 def reweighted(post: Posterior, parameter: str, prior: Any, prob: float, change: str, meaning: str) -> Variation:
     untold = Variation(change, f"{meaning}; too few of the draws matter then to tell", None, None, None)
-    before = priors.parse(post.provenance.priors[parameter])
+    before = priors.read(post.provenance.priors[parameter])
     ends = priors.support(parameter, before), priors.support(parameter, prior)
     if ends[1][0] < ends[0][0] or ends[1][1] > ends[0][1]:  # no weights bring draws to where there were none
         return untold

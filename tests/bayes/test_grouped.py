@@ -16,7 +16,7 @@ from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.nuts.cut_normal import log_normal_mass
 from bayes_dp.bayes.nuts.grouped_model import spread_with
 from bayes_dp.bayes.precision import double
-from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.priors import numpyro_law, prior_of
 from tests.bayes.arviz_contract import works
 
 MASSES = [
@@ -292,7 +292,7 @@ def test_bases_that_share_a_label_are_not_independent_without_a_word(labels, sai
 @pytest.mark.parametrize("prior", ["Uniform(0.05, 0.1)", "HalfNormal(0.03)"])
 def test_the_coordinate_of_the_spread_has_the_prior(prior):
     """Drawn without any data, the spread has its prior, up to the ends of its support."""
-    prior = prior_of("spread", prior)
+    prior = numpyro_law(prior_of("spread", prior))
     found = bdp.run_nuts(lambda: spread_with(prior), draws=2000, warmup=500, progress=False)
     drawn = np.asarray(found.samples["spread"]).ravel()
     ends = np.array([0.1, 0.5, 0.9])

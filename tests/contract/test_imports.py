@@ -38,6 +38,7 @@ BAYES_FLOORS = (
         "convergence",
         "coordinates",
         "groups",
+        "laws",
         "layer",
         "likelihoods",
         "precision",

@@ -97,10 +97,15 @@ SAMPLED = 'bdp.estimate(counts, 1e-2, method="mhaar", chains=2, draws=30, warmup
 @pytest.mark.parametrize(
     ("before", "work", "answer"),
     [
-        (JAX, EXACT, "this process was forked when JAX had run"),
+        (JAX, EXACT, "ExactPosterior"),
+        (
+            JAX,
+            'bdp.estimate(counts, 1e-2, prior_epsilon="LogNormal(0, 1)")',
+            "this process was forked when JAX had run",
+        ),
         (JAX, SAMPLED, "this process was forked when JAX had run"),
-        ("bdp.estimate(bdp.ErrorCounts([1], 5, [3], 5), 0.1)", SAMPLED, "this process was forked when JAX had run"),
-        ("bdp.estimate(bdp.ErrorCounts([1], 5, [3], 5), 0.1)", "bdp.audits.katz(counts, 1e-2)", "LowerBound"),
+        ("bdp.estimate(bdp.ErrorCounts([1], 5, [3], 5), 0.1)", SAMPLED, "MhaarPosterior"),
+        (JAX, "bdp.audits.katz(counts, 1e-2)", "LowerBound"),
         ("import jax, bayes_dp.bayes.mhaar.posterior", EXACT, "ExactPosterior"),
         ("", EXACT, "ExactPosterior"),
     ],
@@ -120,8 +125,9 @@ import bayes_dp as bdp
 if __name__ == "__main__":
     with joblib.parallel_config(sys.argv[1], n_jobs=2):
         try:
-            counts = bdp.ErrorCounts([4], 20, [12], 20)
-            print(bdp.plan(counts, 0.1, 0.2, vary="bases", largest=2, repetitions=4).complete)
+            counts, prior = bdp.ErrorCounts([4], 20, [12], 20), sys.argv[2]
+            options = {"vary": "bases", "largest": 2, "repetitions": 4, "prior_epsilon": prior}
+            print(bdp.plan(counts, 0.1, 0.2, **options).complete)
         except bdp.InputError as error:
             print(error)
 """
@@ -129,11 +135,16 @@ if __name__ == "__main__":
 
 @posix
 @pytest.mark.parametrize(
-    ("backend", "answer"), [("multiprocessing", "this process was forked when JAX had run"), ("sequential", "True")]
+    ("backend", "prior", "answer"),
+    [
+        ("multiprocessing", "LogNormal(0, 1)", "this process was forked when JAX had run"),
+        ("multiprocessing", "HalfNormal(3)", "True"),
+        ("sequential", "HalfNormal(3)", "True"),
+    ],
 )
-def test_a_plan_on_any_backend(tmp_path, backend, answer):
+def test_a_plan_on_any_backend(tmp_path, backend, prior, answer):
     script = tmp_path / "script.py"
     script.write_text(PLAN)
-    command = [sys.executable, str(script), backend]
+    command = [sys.executable, str(script), backend, prior]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.startswith(answer)

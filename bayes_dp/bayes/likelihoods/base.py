@@ -7,22 +7,18 @@ range of a parameter that depends on the counts. No other module asks which like
 
 Arrays over bases have shape (n,), those over candidate rates (n, m), those over draws of the parameters (size, n);
 shared parameters are numbers, or (size,) for draws. What an attribute means does not change; a likelihood that needs
-more gets an attribute more, with a default.
+more gets an attribute more, with a default. JAX and NumPyro are imported by what needs them: the usual question has the
+binomial law, whose closed form needs neither.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import numpyro
 
-from bayes_dp.bayes.coordinates import Guess, locate
-from bayes_dp.bayes.layer import images
 from bayes_dp.bayes.likelihoods.candidates import Auxiliaries, BetaPair, uniform_pairs, wide_pairs
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
@@ -30,6 +26,9 @@ from bayes_dp.bayes.priors import draw, inside, parse
 from bayes_dp.checks import InputError, show
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arrays import Floats
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["BaseLikelihood", "likelihood_of"]
 
@@ -79,6 +78,8 @@ class BaseLikelihood(ABC):
 
     def log_prior(self, counts: Counts, *shared: Array) -> jax.Array:
         """The log density of the shared parameters, normalised; −∞ outside of their range."""
+        import jax.numpy as jnp
+
         total = jnp.zeros(())
         for prior, value in zip(self.distributions().values(), shared, strict=True):
             possible = prior.support(value)
@@ -116,6 +117,8 @@ class BaseLikelihood(ABC):
 
     def sites(self, counts: Counts) -> tuple[jax.Array, ...]:
         """NumPyro sites of the shared parameters, by their names, with their priors."""
+        import numpyro
+
         return tuple(numpyro.sample(name, prior) for name, prior in self.distributions().items())
 
     def locate(
@@ -129,6 +132,8 @@ class BaseLikelihood(ABC):
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Folded rates (low, high) of each base at coordinates z (n, 2), and the log density of z; see
         `coordinates.locate`."""
+        from bayes_dp.bayes.coordinates import Guess, locate
+
         return locate(z, Guess.of(counts), epsilon, delta, strength)
 
     def rates(
@@ -136,6 +141,8 @@ class BaseLikelihood(ABC):
     ) -> tuple[jax.Array, jax.Array, jax.Array, tuple[jax.Array, ...]]:
         """The images (n, 4) of each base's α and β at coordinates z, the log density of z (n,), and the sites of the
         shared parameters, which come first, unless their range depends on the rates."""
+        from bayes_dp.bayes.layer import images
+
         shared = self.sites(counts)
         low, high, log_weight = self.locate(z, counts, shared, epsilon, delta, strength)
         return *images(low, high), log_weight, shared

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import xlog1py, xlogy
 
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.candidates import Auxiliaries, BetaPair, uniform_pairs
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.support.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["BINOMIAL", "Binomial"]
 
@@ -27,6 +28,9 @@ class Binomial(BaseLikelihood):
 
     def log_density(self, counts: Counts, alpha: Array, beta: Array, *shared: Array) -> jax.Array:
         """log g(X, Y | α, β) without the binomial coefficients, at α and β of shape (n, m)."""
+        import jax.numpy as jnp
+        from jax.scipy.special import xlog1py, xlogy
+
         x, n0, y, n1 = (jnp.asarray(column)[:, None] for column in counts)
         return xlogy(x, alpha) + xlog1py(n0 - x, -alpha) + xlogy(y, beta) + xlog1py(n1 - y, -beta)
 

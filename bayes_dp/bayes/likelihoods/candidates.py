@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import xlog1py, xlogy
 
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.support.arrays import Floats
+
+if TYPE_CHECKING:
+    import jax
 
 __all__ = ["AUXILIARIES", "Auxiliaries", "BetaPair", "uniform_pairs", "wide_pairs"]
 
@@ -37,6 +37,9 @@ class BetaPair(NamedTuple):
 
     def log_density(self, alpha: Array, beta: Array) -> jax.Array:
         """log q(α, β) up to a constant, at α and β of shape (n, m)."""
+        import jax.numpy as jnp
+        from jax.scipy.special import xlog1py, xlogy
+
         a0, b0, a1, b1 = (jnp.asarray(parameter)[:, None] - 1 for parameter in self)
         return xlogy(a0, alpha) + xlog1py(b0, -alpha) + xlogy(a1, beta) + xlog1py(b1, -beta)
 

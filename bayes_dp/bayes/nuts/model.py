@@ -29,7 +29,7 @@ from bayes_dp.bayes.likelihoods.base import BaseLikelihood, likelihood_of
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.bayes.nuts.strength import strength_with
-from bayes_dp.bayes.priors import prior_of
+from bayes_dp.bayes.priors import numpyro_law, prior_of
 from bayes_dp.checks import InputError, numbers, show
 from bayes_dp.data.counts import ErrorCounts
 
@@ -175,7 +175,7 @@ def _law(likelihood: Any, tau: Array | float, rho: Array | float) -> BaseLikelih
 
 
 def _prior(parameter: str, prior: Any) -> Any:
-    return prior if isinstance(prior, dist.Distribution) else prior_of(parameter, prior)
+    return prior if isinstance(prior, dist.Distribution) else numpyro_law(prior_of(parameter, prior))
 
 
 def _image(z: jax.Array, log_g: jax.Array) -> jax.Array:

@@ -33,6 +33,7 @@ from scipy import linalg
 
 from bayes_dp.checks import InputError, is_one_of, numbers, one_number, show, whole_number
 from bayes_dp.support.arrays import Floats, Indices
+from bayes_dp.support.ranks import ranks
 
 __all__ = ["RIDGE", "StepScores", "choose_canaries", "dirac_scores", "products_of", "step_scores", "training_of"]
 
@@ -155,9 +156,7 @@ def choose_canaries(leakage: ArrayLike, count: int, *, by: str = "sum") -> Indic
     if not is_one_of(by, ("sum", "ranks")):
         raise InputError(f"by must be 'sum' or 'ranks', not {show(by)}")
     if by == "ranks":
-        from scipy.stats import rankdata  # a quarter of a second to import
-
-        given = rankdata(given, axis=1)
+        given = ranks(given)
     total = given.sum(axis=0)
     return np.argsort(-total, kind="stable")[:wanted]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_dp.results.interop import ess, rhat
+from bayes_dp.results.diagnostics import ess, rhat
 from bayes_dp.support.arrays import Floats
 
 __all__ = ["ConvergenceWarning", "Failure", "convergence", "warn"]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, show, whole_number
 from bayes_dp.plots.style import (
@@ -27,9 +26,10 @@ from bayes_dp.plots.style import (
     veil,
 )
 from bayes_dp.plots.style import label as letter
-from bayes_dp.results import interop
+from bayes_dp.results import diagnostics
 from bayes_dp.results.posterior import Posterior, WithChains
 from bayes_dp.support.arrays import Floats
+from bayes_dp.support.ranks import ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,8 +93,8 @@ def rank(
     ax = axes_of(ax)
     look, colours = _looks(ax, "rank", draws, label, color)
     check_shared(ax, look, x=f"rank of {letter(name)} among all draws")
-    ranks = stats.rankdata(draws).reshape(draws.shape) / draws.size
-    for chain, colour, marks in zip(ranks, colours, _marks(look, "rank", draws), strict=True):
+    places = ranks(draws.ravel()).reshape(draws.shape) / draws.size
+    for chain, colour, marks in zip(places, colours, _marks(look, "rank", draws), strict=True):
         counts, edges = np.histogram(chain, bins=bins, range=(0, 1))
         ax.stairs(counts, edges, baseline=None, color=colour, linewidth=1.2, **marks)
     words = "_" if look.number else "all alike"
@@ -158,7 +158,7 @@ def ess(
     check_shared(ax, look, y=f"effective draws of {letter(name)}")
     ends = np.unique(np.linspace(max(_FEWEST, draws.shape[1] // _PLACES), draws.shape[1], _PLACES).astype(int))
     for kind, own, marker, style in (("bulk", BLUE, "o", "-"), ("tail", ORANGE, "^", "--")):
-        values = [interop.ess(draws[:, :end], kind) for end in ends]  # type: ignore[arg-type]
+        values = [diagnostics.ess(draws[:, :end], kind) for end in ends]  # type: ignore[arg-type]
         (line,) = ax.plot(ends * len(draws), values, color=look.hue(own), marker=marker, markersize=3, linestyle=style)
         line.set(label=look.words(kind), gid="ess" if kind == "bulk" else None)
     words = "_" if look.number else f"{_ENOUGH:g}, the least to trust"

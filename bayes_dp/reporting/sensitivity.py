@@ -16,7 +16,7 @@ from bayes_dp.bayes import priors
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.question import Strength
 from bayes_dp.data.counts import ErrorCounts
-from bayes_dp.results.interop import PARETO_K, psis
+from bayes_dp.results.diagnostics import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
 

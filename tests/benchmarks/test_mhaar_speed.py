@@ -9,7 +9,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp.bayes.mhaar.posterior import mhaar
-from bayes_dp.results.interop import ess
+from bayes_dp.results.diagnostics import ess
 from tests.calibration.test_published import FOLDER, NAMES, published
 from tests.twins import mcmc_dp_est, mcmc_dp_est_correlated
 

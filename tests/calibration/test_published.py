@@ -22,7 +22,7 @@ import bayes_dp as bdp
 from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
 from bayes_dp.bayes.likelihoods.counts import Counts
 from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
-from bayes_dp.results.interop import ess, rhat
+from bayes_dp.results.diagnostics import ess, rhat
 from tests.bayes.mhaar.test_agreement import BUNDLED, disagreement
 from tests.cubature import log_marginal
 

@@ -9,7 +9,7 @@ from scipy import signal
 import bayes_dp as bdp
 from bayes_dp import plots
 from bayes_dp.checks import InputError
-from bayes_dp.results import interop
+from bayes_dp.results import diagnostics
 
 PLOTS = (plots.trace, plots.rank, plots.autocorrelation, plots.ess)
 
@@ -77,7 +77,7 @@ def test_effective_sample_sizes(ax):
         x, y = line.get_data()
         assert x[-1] == 12_000
         for total, value in zip(x, y, strict=True):
-            assert value == pytest.approx(interop.ess(draws[:, : total // 3], kind))
+            assert value == pytest.approx(diagnostics.ess(draws[:, : total // 3], kind))
         assert line.get_label() == kind
     assert bulk.get_ydata()[-1] == pytest.approx(12_000 / 3, rel=0.2)  # (1 − φ)/(1 + φ) of them
     assert bulk.get_linestyle() != tail.get_linestyle()

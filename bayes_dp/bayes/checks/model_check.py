@@ -23,25 +23,25 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 from scipy.special import logsumexp
 
 from bayes_dp import region
 from bayes_dp.bayes.checks.new_bases import new_rates
 from bayes_dp.bayes.checks.pointwise import log_likelihood
 from bayes_dp.bayes.levels.posterior import FamilyPosterior, FamilyQuestion
-from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
-from bayes_dp.bayes.likelihoods.counts import Counts
-from bayes_dp.bayes.precision import double
+from bayes_dp.bayes.likelihoods.counts import Counts, at_an_end
 from bayes_dp.bayes.question import Question
 from bayes_dp.checks import InputError, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.formats import without_format
 from bayes_dp.data.json_text import A_LINE, A_SHARE, SENTENCES, TRUTH, Wanted, a_list, checked_object, finite, is_finite
 from bayes_dp.results.base import Saved
-from bayes_dp.results.interop import PARETO_K, psis
+from bayes_dp.results.diagnostics import PARETO_K, psis
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
+from bayes_dp.support.kolmogorov import kolmogorov_p
+from bayes_dp.support.ranks import ranks
 from bayes_dp.support.text import Part, Rows, Sentences, digits
 
 __all__ = ["ModelCheck", "check", "new_counts", "rates_given"]
@@ -204,7 +204,7 @@ def check(posterior: Posterior, *, size: int = 1000, seed: int = 0) -> ModelChec
         "dispersion": dispersion,
         "dispersion_p": dispersion_p,
         "rank": rank,
-        "rank_p": float(stats.kstest(rank, "uniform").pvalue),
+        "rank_p": kolmogorov_p(rank),
         "shape": shape,
         "shape_p": shape_p,
         "batches_p": batches_p,
@@ -244,6 +244,8 @@ def rates_given(posterior: Posterior, draws: Mapping[str, Floats], rng: np.rando
 
     They are drawn among uniform places on the boundary, in proportion to the likelihood.
     """
+    from bayes_dp.bayes.precision import double  # and JAX
+
     question = posterior.question
     columns, n = Counts.of(question.counts), len(question.counts)
     epsilon, delta = question.privacy(draws[question.parameter])
@@ -308,7 +310,7 @@ def _thresholds_differ(columns: Counts) -> bool:
         k, n = np.asarray(errors, float), np.asarray(trials, float)
         variance = n * (share := k.sum() / n.sum()) * (1.0 - share)
         seen = np.sum((k - n * share) ** 2 / np.where(variance > 0, variance, 1.0))
-        if stats.chi2.sf(seen, max(len(k) - 1, 1)) >= _ALIKE:
+        if special.chdtrc(max(len(k) - 1, 1), seen) >= _ALIKE:
             return False
     return True
 
@@ -317,7 +319,7 @@ def _shape(seen: tuple[Floats, Floats], new: tuple[Floats, Floats]) -> tuple[flo
     """Spearman's correlation of separation and place over the bases, and its two-sided p-value among new ones."""
 
     def correlation(separation: Floats, place: Floats) -> Floats:
-        first, second = (stats.rankdata(part, axis=-1) - 0.5 * (part.shape[-1] + 1) for part in (separation, place))
+        first, second = (ranks(part) - 0.5 * (part.shape[-1] + 1) for part in (separation, place))
         scale = np.sqrt(np.sum(first**2, axis=-1) * np.sum(second**2, axis=-1))
         return np.asarray(np.sum(first * second, axis=-1) / np.where(scale > 0, scale, 1.0))
 
@@ -355,7 +357,7 @@ def _advice(question: Question | FamilyQuestion, found: Mapping[str, Any]) -> tu
         remedy = (
             "use likelihood='beta_binomial', since some counts are 0 or all of their runs, where the bivariate normal"
             " law has no bound"
-            if BIVARIATE_NORMAL.caution(question.counts)
+            if at_an_end(question.counts)
             else "use likelihood='bivariate_normal'"
         )
         sentences.append(

@@ -19,7 +19,7 @@ from bayes_dp.bayes.likelihoods.correlation import (
     log_prior_of_tau,
     site_between,
 )
-from bayes_dp.bayes.likelihoods.counts import Array, Counts
+from bayes_dp.bayes.likelihoods.counts import Array, Counts, at_an_end
 from bayes_dp.bayes.likelihoods.normal_coordinates import locate_normal
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arrays import Floats
@@ -85,8 +85,7 @@ class BivariateNormal(BaseLikelihood):
 
     def caution(self, counts: ErrorCounts) -> str:
         """The density has no bound where a count is 0 or all of its runs."""
-        pairs = (counts.false_positives, counts.negatives), (counts.false_negatives, counts.positives)
-        extreme = int(sum(np.sum((errors == 0) | (errors == runs)) for errors, runs in pairs))
+        extreme = at_an_end(counts)
         return (
             f"{extreme} of the {2 * len(counts)} counts are 0 or all of their runs, where a normal density has no"
             " bound as the rate nears 0 or 1: that pulls ε up, by little or by very much; compare"

@@ -5,7 +5,7 @@ import pytest
 
 import bayes_dp as bdp
 from bayes_dp import region
-from bayes_dp.results.interop import ess
+from bayes_dp.results.diagnostics import ess
 from tests.bayes.exact.test_posterior import FIXED
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])

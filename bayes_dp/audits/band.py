@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from bayes_dp.beta import clopper_pearson_upper
 from bayes_dp.support.arrays import Floats
@@ -59,11 +59,13 @@ def local_level(n: int, p: float) -> float:
     if n == 1:
         return p
 
+    from scipy.optimize import brentq  # a tenth of a second to import
+
     def excess(log_level: float) -> float:
         return never_above(clopper_pearson_upper(np.arange(n), n, math.exp(log_level))) - (1 - p)
 
     low, high = math.log(p / n), math.log(p)  # Bonferroni, and one bound alone
-    return math.exp(float(optimize.brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-10)))
+    return math.exp(float(brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-10)))
 
 
 def never_above(u: Floats) -> float:

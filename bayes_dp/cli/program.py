@@ -278,14 +278,16 @@ def read_control(
     `source` is the file of these.
     """
     from bayes_dp.checks import InputError, one_number
-    from bayes_dp.comparison.control import as_control
-    from bayes_dp.data.counts import ErrorCounts
-    from bayes_dp.data.other_tools import holds_scores
 
     if limit is None:
         if file is not None or without:
             raise InputError(f"{'--no-control' if without else '--control'} is for a gate: it needs --fail-above EPS")
         return None
+
+    from bayes_dp.comparison.control import as_control
+    from bayes_dp.data.counts import ErrorCounts
+    from bayes_dp.data.other_tools import holds_scores
+
     one_number("fail-above", limit, 0.0, high_open=True)
     if file is None:
         return False if without else None

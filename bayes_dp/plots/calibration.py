@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from bayes_dp.checks import InputError, numbers, one_number, whole_number
 from bayes_dp.plots.style import BLUE, GREY, axes_of, dressed, explained, ink, look_at, marked, paper, veil
@@ -35,6 +34,8 @@ def sbc_ranks(
     >>> ax.get_title()
     '500 data sets, χ² test p = 0.14'
     """
+    from scipy import stats  # half a second to import
+
     values = numbers("ranks", ranks, 0.0, 1.0)
     if values.ndim != 1 or not len(values):
         raise InputError(f"ranks must be of the shape (data sets,), not {values.shape}")

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy import special
-from scipy.interpolate import PchipInterpolator
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.tables import LevelTables
 from bayes_dp.checks import InputError, one_number, show
 from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.support.monotone import Monotone
 from bayes_dp.tradeoff import TradeOff, least, require_symmetric
 
 __all__ = ["Family"]
@@ -220,11 +220,11 @@ class Family(TradeOffFamily):
         ends, values, slopes = [], [], []
         for place, known in ((turn - z[kept], log_ratio), (-special.ndtri(beta[kept]) - turn, -log_ratio)):
             apart = np.diff(place, prepend=0.0) > _APART
-            curve = PchipInterpolator(place[apart], known[apart])
+            curve = Monotone(place[apart], known[apart])
             even, step = np.linspace(0.0, place[apart][-1], _POINTS, retstep=True)
             ends.append(step)
             values.append(curve(even))
-            slopes.append(step * curve(even, 1))
+            slopes.append(step * curve.slope(even))
         below = -math.inf if (beta == 0.0).any() else float(values[0][-1])
         return np.array([turn, below, *ends]), np.array(values), np.array(slopes)
 

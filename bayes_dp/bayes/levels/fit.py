@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.tables import LevelLaw, LevelTables
@@ -25,6 +24,7 @@ from bayes_dp.bayes.question import Strength
 from bayes_dp.checks import InputError
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Ints
+from bayes_dp.support.monotone import Monotone
 from bayes_dp.tradeoff import least
 
 __all__ = ["Fit", "Mapped", "quantile_of"]
@@ -190,7 +190,7 @@ class Fit:
         """Those of functions of θ with these values (k, m) at the low end and at the knots."""
         base, known = self.grid.marginals[self._name].density_u, self._knots
         low, found = found[:, 0], found[:, 1:]
-        value = PchipInterpolator(known.u, np.minimum(found, _LARGEST).T)(known.at).T
+        value = Monotone(known.u, np.minimum(found, _LARGEST).T)(known.at).T
         marginals = []
         for i, coordinate in enumerate(coordinates):
             if known.weight[known.at >= min(known.u[np.isinf(found[i])], default=np.inf)].sum() > _NOTHING:

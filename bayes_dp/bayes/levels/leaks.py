@@ -15,7 +15,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy import special
-from scipy.interpolate import PchipInterpolator
 
 from bayes_dp.bayes.grid.axis import Coordinate
 from bayes_dp.bayes.grid.grid import GridMarginal
@@ -23,6 +22,7 @@ from bayes_dp.bayes.grid.panels import NODES, TO_COEFFICIENTS, Piecewise
 from bayes_dp.bayes.levels.shift import ShiftLikelihood
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats, Indices
+from bayes_dp.support.monotone import Monotone
 
 __all__ = ["draw_leaks", "draw_rows", "leak_marginals", "nodes_by_weight"]
 
@@ -161,7 +161,7 @@ def _marginal(x: Floats, cdf: Floats, high: float) -> GridMarginal:
     cdf[0], cdf[-1] = 0.0, 1.0
     apart = np.append(True, np.diff(u) > 1e-13)
     u, cdf = u[apart], cdf[apart]
-    slope = PchipInterpolator(u, cdf).derivative()
+    slope = Monotone(u, cdf).slope
     nodes = u[:-1, None] + np.diff(u)[:, None] * NODES
     density = Piecewise(u, np.maximum(slope(nodes), 0.0) @ TO_COEFFICIENTS.T, cdf)
     at, mass = density.nodes()

@@ -20,9 +20,6 @@ def kolmogorov_p(values: Floats) -> float:
 
     The probability that no distance reaches D is an entry of the n-th power of a matrix (Durbin 1973; Marsaglia, Tsang
     and Wang 2003).
-
-    >>> round(kolmogorov_p(np.array([0.1, 0.2, 0.3])), 12)
-    0.056
     """
     ordered, n = np.sort(values), len(values)
     distance = float(max((np.arange(1, n + 1) / n - ordered).max(), (ordered - np.arange(n) / n).max()))

@@ -11,11 +11,7 @@ __all__ = ["ranks"]
 
 
 def ranks(values: ArrayLike) -> Floats:
-    """Ranks along the last axis, from 1 on; equal values have the mean of theirs.
-
-    >>> ranks([0.5, 0.1, 0.5])
-    array([2.5, 1. , 2.5])
-    """
+    """Ranks along the last axis, from 1 on; equal values have the mean of theirs."""
     given = np.asarray(values)
     order = np.argsort(given, axis=-1)
     ordered = np.take_along_axis(given, order, axis=-1)

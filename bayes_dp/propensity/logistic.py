@@ -76,8 +76,8 @@ def information(x: Floats, beta: Floats) -> Floats:
 def most_likely_near(x: Floats, member: Bools, start: Floats, inverse: Floats) -> Floats:
     """`most_likely`, from the inverse of the information at `start`, for many memberships with one start.
 
-    The steps are those of Broyden, Fletcher, Goldfarb and Shanno: the inverse is not computed anew, but corrected by
-    what each step shows of it. If they do not come nearer, Newton's are taken.
+    The steps are those of Broyden, Fletcher, Goldfarb and Shanno: no other inverse is computed, this one is corrected
+    by what each step shows of it. If they do not come nearer, Newton's are taken.
     """
     target, beta, last = member.astype(np.float64), start, np.inf
     gradient = x.T @ (special.expit(x @ beta) - target) + _KAPPA * beta

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special, stats
 
 import bayes_dp as bdp
 from bayes_dp import region
@@ -25,6 +25,7 @@ from bayes_dp.audits.propensity_bounds import bounds_for_propensities
 from bayes_dp.audits.rate_posterior import JointBeta
 from bayes_dp.support.arrays import Ints
 from bayes_dp.support.workers import one_thread
+from bayes_dp.tradeoff import epsilon_from_mu
 from tests.bayes.exact.test_posterior import brute_force, half_normal
 from tests.benchmarks.test_audit_speed import plain_gaussian_bound
 from tests.benchmarks.test_exact_speed import model_counts
@@ -91,6 +92,34 @@ def one_by_one(sets: list[bdp.ErrorCounts]) -> object:
     return [bdp.estimate(counts, 1e-3) for counts in sets]
 
 
+def bound_on_epsilon(made: int) -> Call:
+    return lambda: epsilon_from_mu(lower_bounds(GAUSSIAN, made, made, round(0.7 * made), 0.05), 1e-5)
+
+
+def by_scipy_stats(made: int, correct: int, p: float, delta: float) -> float:
+    """ε to 1e-6 the way of jax_privacy: of each ε that Brent's method tries, μ and then the recursion until h is at
+    rest, with the normal law of scipy.stats at each step."""
+    law = stats.norm
+
+    def excess(epsilon: float) -> float:
+        def more(mu: float) -> float:
+            low, high = -epsilon / mu + mu / 2, -epsilon / mu - mu / 2
+            return float(special.ndtr(low) - np.exp(epsilon + special.log_ndtr(high)) - delta)
+
+        mu, r, h = optimize.brentq(more, 1e-9, 50.0, xtol=1e-12), p * correct / made, p * (made - correct) / made
+        for k in range(correct - 1, -1, -1):
+            grown = max(h, float(law.cdf(law.ppf(r) - mu)))
+            if grown == h:
+                break
+            r, h = min(r + k / (made - k) * (grown - h), 1.0), grown
+        return r + h - 1
+
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    return float(optimize.brentq(excess, 1e-9, high, xtol=1e-6))
+
+
 def some_bounds(correct: Ints) -> object:
     return [lower_bounds(GAUSSIAN, 2000, 2000, v, 0.05) for v in correct]
 
@@ -111,6 +140,9 @@ def compared() -> Iterator[tuple[str, Call, str, Call]]:
     for made in (1000, 10_000, 100_000):
         plain = partial(plain_gaussian_bound, made, made, round(0.7 * made), 0.05)
         yield f"f-DP bound, {made} guesses", bound(made), "the recursion, and halving", plain
+    for made in (1000, 10_000, 100_000):
+        peer = partial(by_scipy_stats, made, round(0.7 * made), 0.05, 1e-5)
+        yield f"f-DP bound on ε, {made} guesses", bound_on_epsilon(made), "the way of jax_privacy, to 1e-6", peer
     correct = 1000 + np.arange(1000)
     at_once, some = partial(lower_bounds, GAUSSIAN, 2000, 2000, correct, 0.05), partial(some_bounds, correct[::10])
     yield "1000 f-DP bounds of 2000 guesses", at_once, "100 of them, one by one", some

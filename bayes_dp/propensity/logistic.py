@@ -124,28 +124,31 @@ def _newton(
     def loss(beta: Floats, f: Floats) -> float:
         return float(weights @ (np.logaddexp(0.0, f) - target * f) + 0.5 * ridge @ beta**2 - pull @ beta)
 
-    f = x @ beta
+    f, scaled = x @ beta, np.empty_like(x)
     value = loss(beta, f)
     for _ in range(_STEPS):
         chance = special.expit(f)
         gradient = x.T @ (weights * (chance - target)) + ridge * beta - pull
-        step = np.linalg.solve(_curvature(x, chance, ridge, weights), gradient)
+        step = np.linalg.solve(_curvature(x, chance, ridge, weights, scaled), gradient)
         decrement, size = float(gradient @ step), 1.0
+        if decrement < _NEAR:
+            return beta - step
         while True:
             candidate = beta - size * step
             f = x @ candidate
             lower = loss(candidate, f)
-            if lower <= value - 0.25 * size * decrement or size < 1e-6 or decrement < _NEAR:
+            if lower <= value - 0.25 * size * decrement or size < 1e-6:
                 break
             size /= 2
         beta, value = candidate, lower
-        if decrement < _NEAR:
-            break
     return beta
 
 
-def _curvature(x: Floats, chance: Floats, ridge: Floats, weights: Floats | float = 1.0) -> Floats:
-    scaled = x * np.sqrt(weights * chance * (1 - chance))[:, None]
+def _curvature(
+    x: Floats, chance: Floats, ridge: Floats, weights: Floats | float = 1.0, room: Floats | None = None
+) -> Floats:
+    """Of that sum at the f with these chances; `room` is an array like x that may be overwritten."""
+    scaled = np.multiply(x, np.sqrt(weights * chance * (1 - chance))[:, None], out=room)
     curvature: Floats = scaled.T @ scaled
     diagonal = np.einsum("ii->i", curvature)  # a view
     diagonal += ridge + 1e-10 * (1 + diagonal)  # columns may be equal

@@ -105,8 +105,8 @@ class _Chebyshev:
         found = np.zeros((draws, len(z)))
         for p in np.flatnonzero(np.diff(ends)):
             part = slice(ends[p], ends[p + 1])
-            np.matmul(self._coefficients[:, p], _polynomials(2.0 * (place[part] - p) - 1.0), out=found[:, part])
-        return found[:, np.argsort(order)]
+            found[:, order[part]] = self._coefficients[:, p] @ _polynomials(2.0 * (place[part] - p) - 1.0)
+        return found
 
 
 def _compressed(x: Floats) -> tuple[Floats, Floats]:

@@ -36,6 +36,7 @@ from bayes_dp.results.posterior import Marginal, Posterior, check_draws
 from bayes_dp.support.arithmetic import underflow_is_zero
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.text import Line, Part, Rows, Sentences, digits
+from bayes_dp.support.workers import one_thread
 
 __all__ = ["ShiftedPosterior", "estimate_shifted"]
 
@@ -394,7 +395,9 @@ def estimate_shifted(
     >>> bdp.estimate_shifted(bdp.attacks.call_members(table, 60))
     <Posterior of guesses given delta=0: 90% intervals epsilon 1.964 to 5.893, e 1.657 to 3.153>
     """
-    return ShiftedPosterior(ask_of_guesses(guesses, delta, draws, known, prior_epsilon, prior_strength, strength, seed))
+    question = ask_of_guesses(guesses, delta, draws, known, prior_epsilon, prior_strength, strength, seed)
+    with one_thread():  # its products are many and small: two threads take as long, and the time of both
+        return ShiftedPosterior(question)
 
 
 def _exp(value: float) -> float:

@@ -484,6 +484,13 @@ def process(*arguments: str, **settings) -> subprocess.Popen[str]:
     return subprocess.Popen([*COMMAND, *arguments], text=True, encoding="utf-8", stderr=subprocess.PIPE, **settings)
 
 
+def test_as_a_module():
+    command = [sys.executable, "-m", "bayes_dp", "estimate", "nothing.csv", "--delta", "1e-3"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "nothing.csv" in found.stderr
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("estimate", "counts.csv", "--delta", "1e-3", "--strength", "0")])
 def test_a_broken_pipe_is_quiet(counts: str, arguments: tuple[str, ...]):
     read_end, write_end = os.pipe()

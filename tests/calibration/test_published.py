@@ -96,7 +96,7 @@ def test_all_samplers_agree_on_bundled_data(data, likelihood):
     counts, delta = BUNDLED[data]
     run = partial(bdp.estimate, counts, delta, likelihood=likelihood, progress=False)
     mhaar = run(method="mhaar", seed=1)
-    assert disagreement(mhaar, run(method="nuts", seed=2)) < 4
+    assert disagreement(mhaar, run(method="nuts", seed=2, draws=2000)) < 4  # of 1000 a chain some tails are too rough
     assert disagreement(mhaar, run(method="mhaar", auxiliaries="uniform", n_auxiliaries=300, seed=3)) < 4
 
 

@@ -30,6 +30,7 @@ FLOORS = (
     ("plots",),
     ("reporting",),
     ("cli",),
+    ("__main__",),
 )
 # Those of bayes/: what the methods are made of; the methods; what knows several of them; what asks them.
 BAYES_FLOORS = (

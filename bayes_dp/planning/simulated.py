@@ -135,5 +135,6 @@ def _truth(which: int, truth: Any, size: int, seed: int) -> Floats:
     import jax
 
     with jax.enable_x64(True):
-        drawn = np.asarray(truth.sample(jax.random.fold_in(jax.random.key(seed), which), (size,)), dtype=np.float64)
+        key = jax.random.fold_in(jax.random.key(seed), which)
+        drawn = np.asarray(priors.numpyro_law(truth).sample(key, (size,)), dtype=np.float64)
     return np.clip(drawn, 1e-12, (700.0, 1.0 - 1e-12)[which])  # a layer needs an area

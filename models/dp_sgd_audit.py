@@ -13,6 +13,7 @@ Canaries are, with the name of the kind and how they are chosen:
 
 python -m models.dp_sgd_audit                      what each score finds, by ε
 python -m models.dp_sgd_audit --canaries kinds      what each kind of canary gives away
+python -m models.dp_sgd_audit --trainings 20        several trainings of the same canaries, with other coins each
 python -m models.dp_sgd_audit --faults 5            planted faults, as Dirac canaries in these trainings show them
 """
 
@@ -37,7 +38,7 @@ from models.dirac_canaries import DELTA, FAULTS, NORM, noise_for
 from models.dp_sgd import Settings, replay, train
 from models.gradients import first_weights, losses
 
-__all__ = ["KINDS", "Examples", "audit", "choose", "dirac", "images", "main", "rows", "tables"]
+__all__ = ["KINDS", "Examples", "audit", "choose", "dirac", "images", "main", "rows", "several", "tables"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -150,6 +151,22 @@ def rows(
         yield score, np.array(values)
 
 
+def several(
+    of: Examples, settings: Settings, trainings: int, *, guesses: int = GUESSES, **how: int
+) -> Iterator[tuple[bdp.GuessTable, float, float]]:
+    """After each training of the same canaries its table by `ratio`, and the lower bounds on ε of this one alone, and
+    of all so far by e-values, which hold however long one goes on.
+
+    `how` is that of `tables`. Coins and noise of the trainings come from seeds that follow each other. There are
+    e-values of the one-run audit only, and not of that for Gaussian DP; `attacks.canary_counts` takes the tables.
+    """
+    together = bdp.audits.sequential(DELTA, method="one_run")
+    for number in range(trainings):
+        table = tables(of, replace(settings, seed=settings.seed + number), **how)["ratio"]
+        together.update_guesses(bdp.attacks.guess(table, guesses))
+        yield table, audit(table, guesses)[1], together.bound().value
+
+
 def dirac(of: Examples, settings: Settings, canaries: int) -> bdp.StepsPosterior:
     """What the Dirac canaries of a training say of its noise and sampling; half of them are in, of the norm 3c."""
     coins = np.arange(canaries) % 2 == 0
@@ -169,6 +186,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--guesses", metavar="R", type=int, default=GUESSES, help=f"(default {GUESSES})")
     parser.add_argument("--references", metavar="N", type=int, default=REFERENCES, help=f"(default {REFERENCES})")
     parser.add_argument("--seeds", metavar="N", type=int, default=3, help="games of each row (default 3)")
+    parser.add_argument(
+        "--trainings", metavar="N", type=int, help="of the same mislabelled canaries, at the first ε (default 8)"
+    )
     parser.add_argument("--faults", metavar="N", type=int, help="trainings with each fault")
     chosen = parser.parse_args(arguments)
     try:
@@ -179,10 +199,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         every_kind = chosen.canaries == "kinds"
         settings = Settings(0.0, chosen.rate, chosen.steps, learning_rate=0.5)
         how = {"guesses": chosen.guesses, "references": chosen.references}
-        epsilons = chosen.epsilon or ((8.0,) if every_kind else (1.0, 4.0, 8.0, math.inf))
+        one = every_kind or chosen.trainings is not None
+        epsilons = chosen.epsilon or ((8.0,) if one else (1.0, 4.0, 8.0, math.inf))
         numbers("epsilon", epsilons, 0.0, low_open=True)
         noise = [0.0 if math.isinf(epsilon) else noise_for(epsilon, chosen.rate, chosen.steps) for epsilon in epsilons]
         each = [replace(settings, noise_multiplier=sigma) for sigma in noise]
+        if chosen.trainings is not None:
+            _print_several(each[0], whole_number("trainings", chosen.trainings, 1), how)
+            return 0
         if every_kind:
             print("| Canaries | AUC | One run | Gaussian |\n|---|---:|---:|---:|")
             for kind in KINDS:
@@ -201,6 +225,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         parser.error(" ".join(str(error).split()))
     return 0
+
+
+def _print_several(settings: Settings, trainings: int, how: dict[str, int]) -> None:
+    of, made = images(SIZE, CANARIES, True, settings.seed), []
+    print("| Trainings | The last alone | All together |\n|---:|---:|---:|")
+    for number, (table, alone, together) in enumerate(several(of, settings, trainings, **how), 1):
+        made.append(table)
+        print(f"| {number} | {alone:.2f} | {together:.2f} |", flush=True)
+    counts = bdp.attacks.canary_counts(made)
+    low, high = bdp.estimate(counts, DELTA, family="gaussian").interval(0.9)
+    bound = bdp.audits.combine(counts, DELTA).value
+    print("\n| Of the errors on each canary | ε |\n|---|---:|")
+    print(f"| bound from all canaries, however they depend on each other | {bound:.2f} |")
+    print(f"| posterior of a Gaussian mechanism, 90%, as if they did not | {low:.2f} to {high:.2f} |")
 
 
 def _print_faults(trainings: int) -> None:

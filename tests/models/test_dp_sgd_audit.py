@@ -13,7 +13,7 @@ import bayes_dp as bdp
 from models import data, dp_sgd_audit
 from models.dirac_canaries import FAULTS
 from models.dp_sgd import Settings
-from models.dp_sgd_audit import DELTA, KINDS, Examples, audit, choose, dirac, images, main, rows, tables
+from models.dp_sgd_audit import DELTA, KINDS, Examples, audit, choose, dirac, images, main, rows, several, tables
 from tests.models.test_fashion_mlp import idx
 
 SETTINGS = Settings(0.5, 0.1, 60, learning_rate=0.5)
@@ -66,6 +66,21 @@ def test_several_trainings_add_up(games):
     for game in games:
         together.update_guesses(bdp.attacks.guess(game["ratio"], 40))
     assert np.mean(alone) < together.bound().value < SETTINGS.claim(DELTA).epsilon
+
+
+def test_several_trainings_of_the_same_canaries():
+    """Other coins each; all trainings together show more than one of them, and less than the accountant's ε."""
+    found = list(several(examples(4), SETTINGS, 3, guesses=40, references=100, hidden=16))
+    made = [table for table, *_ in found]
+    assert not np.array_equal(made[0].member, made[1].member)
+    one = tables(examples(4), replace(SETTINGS, seed=1), references=100, hidden=16)["ratio"]
+    np.testing.assert_array_equal(made[1].score, one.score)
+    together = bdp.audits.sequential(DELTA, method="one_run")
+    for table, alone, so_far in found:
+        together.update_guesses(bdp.attacks.guess(table, 40))
+        assert alone == audit(table, 40)[1]
+        assert so_far == together.bound().value < SETTINGS.claim(DELTA).epsilon
+    assert found[-1][2] > np.mean([alone for _, alone, _ in found])
 
 
 def test_without_a_canary_there_is_nothing_to_find():
@@ -141,6 +156,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "| Score | no noise |"
     assert [line.split(" | ")[0][2:] for line in lines[2:]] == SCORES
+    coins = np.random.default_rng(1).random((12, 20)) < 0.5
+    told = [(bdp.GuessTable(c + 0.1 * i, c), 0.5, 1.0 + i) for i, c in enumerate(coins)]
+    monkeypatch.setattr(dp_sgd_audit, "several", lambda *_, **__: iter(told))
+    assert main([*small, "--trainings", "12"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:4] == ["| 1 | 0.50 | 1.00 |", "| 2 | 0.50 | 2.00 |"]
+    assert lines[-2].startswith("| bound from all canaries")
+    assert " to " in lines[-1]
     monkeypatch.setattr(dp_sgd_audit, "rows", lambda *_, **__: [("plain", np.ones((2, 3))), ("ratio", np.eye(3))])
     assert main([*small, "--canaries", "kinds"]) == 0
     lines = capsys.readouterr().out.splitlines()[2:]
@@ -150,6 +173,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     for arguments, message in (
         (small, "cannot be read"),
         (["--seeds", "0"], "seeds must be a whole number, at least 1, not 0"),
+        ([*small, "--trainings", "0"], "trainings must be a whole number, at least 1, not 0"),
         (["--faults", "0"], "faults must be a whole number, at least 1, not 0"),
         (["--epsilon", "0"], r"epsilon[0] must lie in (0, inf], not 0"),
     ):

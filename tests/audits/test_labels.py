@@ -103,6 +103,19 @@ class TestBound:
         assert found.valid
         assert least < found.value < epsilon
 
+    @pytest.mark.slow
+    def test_two_classes_that_epsilon_8_keeps(self):
+        """The mean of 10 games with 10% guessed: at least 7.0 by the best score, and 1.33 by the paper's."""
+        y, q, chance = randomized(200_000, 2, 8, 0)
+        out = np.argmax(chance, axis=1)
+        options = {"exact": True, "games": 1, "choice": 20_000}
+        for score, low, high in (
+            ({"model": None, "likelihood": chance}, 7.0, 8.0),
+            ({"model": np.eye(2)[out], "scores": ["difference"]}, 1.2, 1.5),
+        ):
+            found = [ALL(y, q, delta=0, seed=seed, **score, **options).value for seed in range(10)]
+            assert low <= np.mean(found) < high
+
     def test_scores_of_a_model(self):
         y, q, chance = randomized(50_000, 2, 3.0, 1)
         m, control = learned(chance, q), 0.99 * q + 0.01 * q[:, ::-1]

@@ -194,8 +194,20 @@ def _columns(
     if len(classes) != width:
         raise InputError(f"{name} must give a column for each of its {len(classes)} classes, not {width}")
     place = {label: k for k, label in enumerate(classes.tolist())}
-    columns = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    labels = y.tolist()
+    columns = np.array([place.get(label, -1) for label in labels], dtype=np.intp)
+    for i in np.flatnonzero(columns < 0).tolist():
+        if _is_missing(labels[i]):
+            raise InputError(f"y[{first + i}] must be a class, not {show(labels[i])}")
     return np.maximum(columns, 0), columns >= 0
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, or not a number, nor a time, nor what pandas has in their place."""
+    try:
+        return label is None or bool(label != label)
+    except Exception:  # what pandas has says neither
+        return True
 
 
 def _whole(y: NDArray[Any]) -> NDArray[np.int64]:

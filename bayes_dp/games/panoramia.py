@@ -246,8 +246,11 @@ class _Job:
     def _features(self, x: Any, y: Any, helpers: Sequence[Any], classes: Any) -> Floats:
         n = _length(x)
         given = x if self.game.features is None else self.game.features(x)
-        found = matrix("features(x)" if self.game.features is not None else "x", given).reshape(n, -1)
-        columns: list[Any] = [found]
+        name = "x" if self.game.features is None else "features(x)"
+        found = matrix(name, given)
+        if found.shape[:1] != (n,):
+            raise InputError(f"{name} must have a row for each of {n} examples, not the shape {found.shape}")
+        columns: list[Any] = [found.reshape(n, -1)]
         if classes is not None:
             own = np.asarray(y)
             one_each = len(classes) <= _MOST_CLASSES
@@ -302,7 +305,9 @@ def _drawn(generator: Any, n: int, seed: int, classes: bool) -> tuple[Any, Any]:
 
 
 def _alike(name: str, x: Any, members: Any) -> None:
-    """Refuse examples of another shape than the members, or with other columns."""
+    """Refuse examples of another shape than the members, or with other columns, or lists in the place of arrays."""
+    if hasattr(members, "shape") and not hasattr(x, "shape"):
+        raise InputError(f"{name} must have examples like the members, in one array, not in a {type(x).__name__}")
     for what, of in (("shape", lambda each: tuple(each.shape[1:])), ("columns", lambda each: list(each.columns))):
         try:
             found, wanted = of(x), of(members)

@@ -233,6 +233,8 @@ REFUSED = [
     ({"models": [lambda x: x] * 2, "output": "probabilities"}, "models[0] must give probabilities for example 0"),
     ({"models": [lambda x: x] * 2, "y": ["a"] * 60}, "y[0] must be the number of a column of what models[0] gives"),
     ({"models": [lambda x: x] * 2, "y": Y + 0.5}, "y[0] must be the number of a column of what models[0] gives"),
+    ({"y": np.where(np.arange(60) == 7, np.nan, Y)}, "y[7] must be a class, not nan"),
+    ({"y": np.array([*Y[:-1], None], dtype=object)}, "y[59] must be a class, not None"),
     ({"y": Y[:59]}, "y must hold a class for each of the 60 examples, not"),
     ({"x": []}, "x must hold examples along its first axis, at least one, not []"),
     ({"x": X[:50], "y": Y[:50]}, "member must have a column for each of the 50 examples x, not 60"),

@@ -318,6 +318,11 @@ class Short(Normal):
         return super().sample(n, seed)[:5]
 
 
+class Listed(Normal):
+    def sample(self, n, seed):
+        return super().sample(n, seed).tolist()
+
+
 class Fixed:
     """Draws an example, and its class, again and again."""
 
@@ -346,6 +351,16 @@ class Fixed:
             r"real must have examples like the members, of the shape \(2,\), not \(1,\)",
         ),
         (bdp.games.Panoramia(X, generator=Normal(), features=lambda x: ["a"] * len(x)), {"target": remembers}, "feat"),
+        (
+            bdp.games.Panoramia(X, generator=Normal(), features=lambda x: x[:3]),
+            {"target": remembers},
+            r"features\(x\) must have a row for each of 60 examples, not the shape \(3, 2\)",
+        ),
+        (
+            bdp.games.Panoramia(X, generator=Listed()),
+            {"target": remembers},
+            "generator.sample must have examples like the members, in one array, not in a list",
+        ),
         (
             bdp.games.Panoramia(X, Y, Fixed([0.0, 0.0], 3)),
             {"target": model},

@@ -136,11 +136,12 @@ class Panoramia:
         models = dict(targets) | ({} if control is None else {"control": control})
         own = control is None and self.helper is not None and "members" not in self._helpers()
         names = [*models, *(["control"] if own else [])]
-        told = {name: says(model, self.x, self.y, name) for name, model in models.items()}  # also what is of what
+        told = _said(models, self.x, self.y)
+        real = None if self.real is None else self._said_of_real(models)
         first, second, pairs = self._sizes()
         inputs = [self.x, self.y, self.real, *told.values(), names, first, second, self._helpers()]
         inputs += [self.helper, self.features, self.generator, self._classifiers()]
-        job = _Job(self, models, own)
+        job = _Job(self, models, told, real, own)
         found = dict(play_all(job, names, pairs, inputs, how))
         sizes = {"generator and helpers": first, "attack training": second, "audit": pairs}
         return {
@@ -150,6 +151,15 @@ class Panoramia:
             )
             for name in targets
         }  # fmt: skip
+
+    def _said_of_real(self, models: Mapping[str, Any]) -> dict[str, Floats]:
+        x, y = self._real()
+        if self.features is None:
+            _alike("real", x, self.x)
+        try:
+            return _said(models, x, y)
+        except InputError as error:
+            raise InputError(f"real has examples that cannot be used: {error}") from error
 
     def _real(self) -> tuple[Any, Any]:
         given = self.real if self.y is not None else (self.real, None)
@@ -196,6 +206,8 @@ class _Job:
 
     game: Panoramia
     models: Mapping[str, Any]
+    told: Mapping[str, Floats]  # what they say of all members
+    real: Mapping[str, Floats] | None  # and of all real non-members
     own_control: bool
 
     def __call__(self, rng: np.random.Generator) -> Scores:
@@ -208,7 +220,8 @@ class _Job:
         generated = None
         if game.generator is None:
             x, y = game._real()
-            others = _chosen(x, y, rng.permutation(_length(x))[: second + pairs])
+            shown = rng.permutation(_length(x))[: second + pairs]
+            others = _chosen(x, y, shown)
         else:
             made = copy.deepcopy(game.generator)
             made.fit(*(each for each in for_generator if each is not None))
@@ -221,27 +234,27 @@ class _Job:
             _trained(game.helper, *(for_generator if name == "members" or generated is None else generated), rng)
             for name in helpers
         ]
-        models = dict(self.models)
-        if self.own_control:
-            models["control"] = _trained(game.helper, *for_generator, rng)
+        control = {"control": _trained(game.helper, *for_generator, rng)} if self.own_control else {}
         classes = None if game.y is None else np.unique(np.asarray(game.y))
         members = _chosen(game.x, game.y, kept)
         who = "real" if game.generator is None else "generator.sample"
         if game.features is None:
             _alike(who, others[0], members[0])
-        sides = [self._side(*members, beside, classes, models)]
+        of_members = {name: said[kept] for name, said in self.told.items()} | _said(control, *members)
+        sides = [Sides(self._features(*members, beside, classes), of_members)]
         try:
-            sides.append(self._side(*others, beside, classes, models))
+            features = self._features(*others, beside, classes)
+            if self.real is None:
+                of_others = _said({**self.models, **control}, *others)
+            else:
+                of_others = {name: said[shown] for name, said in self.real.items()} | _said(control, *others)
+            sides.append(Sides(features, of_others))
         except InputError as error:
             raise InputError(f"{who} has examples that cannot be used: {error}") from error
         if sides[0].features.shape[1] != sides[1].features.shape[1]:
             found = sides[1].features.shape[1], sides[0].features.shape[1]
             raise InputError(f"{who} must have examples like the members, with {found[1]} features, not {found[0]}")
         return one_game(sides[0], sides[1], second, game._classifiers(), rng)
-
-    def _side(self, x: Any, y: Any, beside: Sequence[Any], classes: Any, models: Mapping[str, Any]) -> Sides:
-        features = self._features(x, y, beside, classes)
-        return Sides(features, {name: says(model, x, y, name) for name, model in models.items()})
 
     def _features(self, x: Any, y: Any, helpers: Sequence[Any], classes: Any) -> Floats:
         n = _length(x)
@@ -280,6 +293,15 @@ def says(model: Any, x: Any, y: Any, name: str = "model") -> Floats:
     if loss.shape != (_length(x),):
         raise InputError(f"{name} must give a loss for each of {_length(x)} examples, not the shape {loss.shape}")
     return np.column_stack([loss, np.sign(loss) * np.log1p(np.abs(loss))])
+
+
+def _said(models: Mapping[str, Any], x: Any, y: Any) -> dict[str, Floats]:
+    """What each of them says; one that has two names is asked once."""
+    found: dict[str, Floats] = {}
+    for name, model in models.items():
+        same = next((found[other] for other in found if models[other] is model), None)
+        found[name] = says(model, x, y, name) if same is None else same
+    return found
 
 
 def _trained(fit: Any, x: Any, y: Any, rng: np.random.Generator) -> Any:

@@ -313,6 +313,24 @@ def test_bad_games(settings, message):
         bdp.games.Panoramia(X, **settings)
 
 
+def test_a_model_is_asked_once_about_members_and_real_non_members():
+    """Also if it is its own control, and there are several games; it says the same of a part as of all."""
+    rng, asked = np.random.default_rng(3), []
+
+    def target(x):
+        asked.append(len(x))
+        return remembers(x)
+
+    real = rng.normal(size=(90, 2))
+    games = bdp.games.Panoramia(X, real=real).play(target, target, seeds=3)
+    assert sum(asked) == len(X) + len(real)
+    asked.clear()
+    again = bdp.games.Panoramia(X, real=real).play(target, lambda x: target(x) * 1.0, seeds=3)
+    assert sum(asked) == 2 * (len(X) + len(real))
+    np.testing.assert_array_equal(games.attack, again.attack)
+    np.testing.assert_array_equal(games.control, again.control)
+
+
 class Short(Normal):
     def sample(self, n, seed):
         return super().sample(n, seed)[:5]

@@ -20,7 +20,7 @@ from models.net import cross_entropy, descents
 __all__ = ["CharModel"]
 
 _BATCH = 1024  # characters
-_ROWS = 2048  # texts that are asked about at once
+_ROWS = 64  # texts that are asked about at once, so that what is in between stays in the cache
 
 
 class CharModel:

@@ -180,7 +180,7 @@ def _boosted(kinds: Bools, x: Floats, y: Ints, seed: int = 0, trees: int = 100, 
     return model.fit(x, y)
 
 
-def text(members: int = 20_000, length: int = 64, epochs: Sequence[int] = (10,), seed: int = 0) -> Task:
+def text(members: int = 20_000, length: int = 64, epochs: Sequence[int] = (3, 10, 30), seed: int = 0) -> Task:
     """A network and n-gram models on pieces of text; the baseline sees how often each character comes."""
     whole = " ".join(speeches().lower().split())
     symbols, counts = np.unique(list(whole), return_counts=True)

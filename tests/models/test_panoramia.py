@@ -146,4 +146,5 @@ def test_texts():
     found, _ = values(text(), ["real", "6-grams"])
     for row in found.values():
         assert max(row["5-grams"], row["6-grams"]) + 1.0 < row["8-grams"]
+        assert row["network, E3"] <= row["network, E10"] + 0.2
     assert found["real non-members"]["5-grams"] + 0.5 < found["real non-members"]["6-grams"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from bayes_dp.checks import InputError
+from bayes_dp.checks import InputError, whole_number
 from bayes_dp.support.arrays import Bools, Floats, Indices, Ints
 
 __all__ = ["Copula", "Mixture", "Ngrams", "Trees"]
@@ -77,12 +77,11 @@ class Trees:
     def fit(self, x: Floats, y: Ints | None = None) -> Trees:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-        self.labelled = y is not None
-        data = np.asarray(x, dtype=np.float64) if y is None else np.column_stack([x, y]).astype(np.float64)
+        data, self.classes = _table(x, y)
         named = np.zeros(data.shape[1], dtype=bool)
         if self.categories is not None:
             named[: x.shape[1]] = self.categories
-        named[-1] |= self.labelled
+        named[-1] |= self.classes is not None
         self.first = data[:, 0].copy()
         self.steps: list[tuple[Any, dict[int, Floats]]] = []
         for column in range(1, data.shape[1]):
@@ -91,7 +90,7 @@ class Trees:
             tree = (DecisionTreeClassifier if named[column] else DecisionTreeRegressor)(
                 min_samples_leaf=self.leaf, random_state=self.seed
             )
-            tree.fit(before, codes if named[column] else np.where(np.isnan(now), values[0] - 1, now))
+            tree.fit(before, codes if named[column] else np.where(np.isnan(now), np.nan_to_num(values[0]) - 1, now))
             leaves = tree.apply(before)
             order = np.argsort(leaves, kind="stable")
             places, starts = np.unique(leaves[order], return_index=True)
@@ -108,7 +107,20 @@ class Trees:
             for leaf in np.unique(leaves):
                 rows = leaves == leaf
                 data[rows, column] = rng.choice(values[int(leaf)], int(rows.sum()))
-        return (data[:, :-1], data[:, -1].astype(np.int64)) if self.labelled else data
+        return _parted(data, self.classes)
+
+
+def _table(x: Floats, y: Any) -> tuple[Floats, Any]:
+    """The columns, last the numbers of the classes, and these classes."""
+    columns = np.asarray(x, dtype=np.float64)
+    if y is None:
+        return columns, None
+    classes, codes = np.unique(y, return_inverse=True)
+    return np.column_stack([columns, codes]), classes
+
+
+def _parted(data: Floats, classes: Any) -> Any:
+    return data if classes is None else (data[:, :-1], classes[data[:, -1].astype(np.intp)])
 
 
 def _filled(x: Floats) -> Floats:
@@ -119,8 +131,7 @@ class Copula:
     """Columns with their own laws, joined by a Gaussian copula: ranks are made normal, and their correlations kept."""
 
     def fit(self, x: Floats, y: Ints | None = None) -> Copula:
-        self.labelled = y is not None
-        data = np.asarray(x, dtype=np.float64) if y is None else np.column_stack([x, y]).astype(np.float64)
+        data, self.classes = _table(x, y)
         self.sorted = np.sort(data, axis=0)  # missing values last
         ranks = stats.rankdata(np.where(np.isnan(data), np.inf, data), axis=0)
         normal = special.ndtri((ranks - 0.5) / len(data))
@@ -134,7 +145,7 @@ class Copula:
         noise = np.random.default_rng(seed).standard_normal((n, len(self.root))) @ self.root.T
         places = np.minimum((special.ndtr(noise) * len(self.sorted)).astype(np.intp), len(self.sorted) - 1)
         data = np.take_along_axis(self.sorted, places, axis=0)
-        return (data[:, :-1], data[:, -1].astype(np.int64)) if self.labelled else data
+        return _parted(data, self.classes)
 
 
 class Ngrams:
@@ -145,6 +156,7 @@ class Ngrams:
     """
 
     def __init__(self, order: int = 5, symbols: int = 64, backoff: float = 1.0) -> None:
+        whole_number("order", order, 1)
         if (symbols + 1) ** (order + 1) >= 2**63:  # a history and a character are one whole number
             raise InputError(f"order must be lower for {symbols} symbols, not {order}")
         self.order, self.symbols, self.backoff = order, symbols, backoff

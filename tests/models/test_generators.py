@@ -81,6 +81,25 @@ def chance(texts, history, symbol, symbols, backoff):
     return p
 
 
+@pytest.mark.parametrize("make", [Mixture, Trees, Copula])
+def test_classes_of_any_kind_and_columns_without_a_value(make):
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(60, 2)), np.array(["no", "yes", "?"])[rng.integers(0, 3, 60)]
+    for classes in (y, np.searchsorted(["?", "no", "yes"], y) * 10, y == "yes"):
+        drawn = make().fit(x, classes).sample(200, 0)[1]
+        assert set(drawn.tolist()) == set(classes.tolist())
+        assert drawn.dtype == classes.dtype
+    if make is not Mixture:
+        empty = make().fit(np.column_stack([x, np.full(60, np.nan)]), y).sample(20, 0)[0]
+        assert np.isnan(empty[:, 2]).all()
+        assert np.isfinite(empty[:, :2]).all()
+
+
+def test_ngrams_of_no_character():
+    with pytest.raises(InputError, match="order must be a whole number, at least 1, not 0"):
+        Ngrams(0)
+
+
 def test_chances_of_ngrams_by_hand():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 3, (6, 7))

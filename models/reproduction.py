@@ -43,7 +43,7 @@ from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.checks import InputError
 from bayes_dp.data.files import write_bytes_atomically
 from bayes_dp.plots.style import BLUE, ORANGE, dressed, explained
-from bayes_dp.results.interop import ess
+from bayes_dp.results.diagnostics import ess
 from bayes_dp.support.arrays import Floats
 
 if TYPE_CHECKING:

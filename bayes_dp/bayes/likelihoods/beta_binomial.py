@@ -13,13 +13,13 @@ from bayes_dp.bayes.coordinates import Guess, locate
 from bayes_dp.bayes.likelihoods.base import BaseLikelihood
 from bayes_dp.bayes.likelihoods.correlation import TAU_SCALE, TAU_SD, draw_tau, log_prior_of_tau, site_between
 from bayes_dp.bayes.likelihoods.counts import Array, Counts
-from bayes_dp.bayes.likelihoods.gamma_ratios import log_binomial, log_choose, log_rise
+from bayes_dp.bayes.likelihoods.gamma_ratios import log_choose, log_rise, log_rises
 from bayes_dp.bayes.likelihoods.independent import of_both
 from bayes_dp.support.arrays import Floats
 
 __all__ = ["BETA_BINOMIAL", "BetaBinomial", "beta_binomial", "draw_beta_binomial"]
 
-_SMALL = 1e-7  # τ below which it is expanded around the binomial
+_LEAST = 1e-30  # τ that stands for 0: smaller ones make no difference to log g
 
 
 @dataclass(frozen=True)
@@ -82,23 +82,17 @@ class BetaBinomial(BaseLikelihood):
 
 def beta_binomial(x: Array, n: Array, rate: Array, tau: Array) -> jax.Array:
     """log P of x of n errors at a rate with intra-class correlation τ; arrays broadcast."""
-    small = tau < _SMALL
-    odds = (1 - tau) / jnp.where(small, 1.0, tau)
+    odds = (1 - tau) / jnp.maximum(tau, _LEAST)
     a, b = jnp.maximum(rate * odds, 1e-300), jnp.maximum((1 - rate) * odds, 1e-300)
-    exact = log_choose(n, x) + log_rise(a, x) + log_rise(b, n - x) - log_rise(odds, n)
-    # The first term of the expansion in τ, of Π_{i<X} (α + i τ/(1−τ)) and the like products.
-    inside = (rate > 0) & (rate < 1)
-    safe = jnp.where(inside, rate, 0.5)
-    slope = x * (x - 1) / (2 * safe) + (n - x) * (n - x - 1) / (2 * (1 - safe)) - n * (n - 1) / 2
-    expanded = log_binomial(x, n, rate) + jnp.where(inside, slope * tau, 0.0)
-    return jnp.where(small, expanded, exact)
+    found = log_choose(n, x) + log_rises(a, x, b, n - x) - log_rise(odds, n)
+    return jnp.where(((rate > 0) | (x == 0)) & ((rate < 1) | (x == n)), found, -jnp.inf)
 
 
 def draw_beta_binomial(rng: np.random.Generator, trials: Array, rate: Floats, tau: Floats) -> Floats:
     """Numbers of errors at rates (size, n) and τ that broadcasts to them, (size, n)."""
-    odds = (1 - tau) / np.maximum(tau, _SMALL)
+    odds = (1 - tau) / np.maximum(tau, _LEAST)
     spread = rng.beta(np.maximum(rate * odds, 1e-300), np.maximum((1 - rate) * odds, 1e-300))
-    drawn = rng.binomial(np.asarray(trials).astype(np.int64), np.where(tau < _SMALL, rate, spread))
+    drawn = rng.binomial(np.asarray(trials).astype(np.int64), np.where(tau < _LEAST, rate, spread))
     return drawn.astype(np.float64)
 
 

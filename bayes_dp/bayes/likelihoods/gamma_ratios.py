@@ -9,7 +9,7 @@ from jax.scipy.special import gammaln, xlog1py, xlogy
 from bayes_dp.bayes.likelihoods.counts import Array
 from bayes_dp.beta import stirling_series
 
-__all__ = ["log_binomial", "log_choose", "log_rise"]
+__all__ = ["log_binomial", "log_choose", "log_rise", "log_rises"]
 
 
 def log_choose(n: Array, k: Array) -> jax.Array:
@@ -27,10 +27,21 @@ def log_rise(a: Array, k: Array) -> jax.Array:
 
     Stirling's series at a + 8, which it takes to 2e-13, and a(a+1)…(a+7) for the step back.
     """
+    return jnp.asarray(_series(a, k) - jnp.log(_eight(a + k) / _eight(a)))
+
+
+def log_rises(a: Array, j: Array, b: Array, k: Array) -> jax.Array:
+    """log_rise(a, j) + log_rise(b, k), with one logarithm for the steps back."""
+    steps = (_eight(a + j) / _eight(a)) * (_eight(b + k) / _eight(b))
+    return jnp.asarray(_series(a, j) + _series(b, k) - jnp.log(steps))
+
+
+def _series(a: Array, k: Array) -> jax.Array:
+    """log_rise of a + 8."""
     high = a + 8
     top = high + k
-    series = (high - 0.5) * jnp.log1p(k / high) + k * (jnp.log(top) - 1) + stirling_series(top) - stirling_series(high)
-    return jnp.asarray(series - jnp.log(_eight(a + k)) + jnp.log(_eight(a)))
+    slope = (high - 0.5) * jnp.log1p(k / high) + k * (jnp.log(top) - 1)
+    return jnp.asarray(slope + stirling_series(top) - stirling_series(high))
 
 
 def _eight(a: Array) -> jax.Array:

@@ -8,12 +8,12 @@ import jax
 import mpmath
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 import bayes_dp as bdp
 from bayes_dp import region
 from bayes_dp.bayes.exact.marginal import MarginalLikelihood
-from bayes_dp.bayes.likelihoods.beta_binomial import BETA_BINOMIAL
+from bayes_dp.bayes.likelihoods.beta_binomial import BETA_BINOMIAL, beta_binomial
 from bayes_dp.bayes.likelihoods.binomial import BINOMIAL
 from bayes_dp.bayes.likelihoods.bivariate_normal import BIVARIATE_NORMAL
 from bayes_dp.bayes.likelihoods.counts import Counts
@@ -197,3 +197,24 @@ def test_rising_factorial(a, k):
         wanted = float(mpmath.loggamma(mpmath.mpf(a) + k) - mpmath.loggamma(mpmath.mpf(a)))
     with jax.enable_x64(True):
         np.testing.assert_allclose(log_rise(a, k), wanted, rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("tau", [0.0, 1e-40, 1e-14, 9e-8, 1.1e-7, 1e-4, 0.02, 0.9])
+def test_beta_binomial_at_every_correlation(tau):
+    """Σ log(α + iτ′) + Σ log(1 − α + iτ′) − Σ log(1 + iτ′), τ′ = τ/(1−τ), which has no differences of large numbers."""
+    rng, ratio = np.random.default_rng(4), tau / (1 - tau)
+    for n in (1, 7, 100, 5000):
+        for rate in (1e-9, 1e-5, 0.003, 0.4, 1 - 1e-6):
+            x = int(rng.choice([0, n, rng.binomial(n, rate), rng.binomial(n, 0.01)]))
+            parts = (rate, x), (1 - rate, n - x), (1.0, n)
+            first, second, whole = (np.log(start + ratio * np.arange(k)).sum() for start, k in parts)
+            choose = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
+            with jax.enable_x64(True):
+                found = beta_binomial(*(np.array([[float(value)]]) for value in (x, n, rate)), tau)
+            assert float(found[0, 0]) == pytest.approx(choose + first + second - whole, rel=1e-9, abs=1e-8)
+
+
+def test_beta_binomial_at_impossible_rates():
+    with jax.enable_x64(True):
+        found = beta_binomial(np.array([[0.0], [1.0], [3.0], [2.0]]), 3.0, np.array([[0.0], [0.0], [1.0], [1.0]]), 0.01)
+    np.testing.assert_allclose(found[:, 0], [0.0, -np.inf, 0.0, -np.inf], atol=1e-12)

@@ -53,7 +53,7 @@ class Law(ABC):
         """The same as a distribution of NumPyro."""
         import numpyro.distributions as dist
 
-        return getattr(dist, type(self).__name__)(**asdict(self))
+        return getattr(dist, type(self).__name__)(**asdict(self), validate_args=False)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,9 @@ class BivariateNormal(BaseLikelihood):
     def start(self, rng: np.random.Generator, counts: Counts) -> Floats:
         """τ and ρ to start from, (2,)."""
         tau = rng.uniform(0.0, TAU_SD)
-        return np.array([tau, rng.uniform(-0.5, 0.5) * float(self.rho_limit(counts, np.array(tau)))])
+        n0, n1 = np.asarray(counts.n0), np.asarray(counts.n1)  # JAX would compile each step of `rho_limit`
+        limit = np.sqrt(np.min((1 + (n0 - 1) * tau) * (1 + (n1 - 1) * tau) / (n0 * n1)))
+        return np.array([tau, rng.uniform(-0.5, 0.5) * limit])
 
     def sites(self, counts: Counts) -> tuple[jax.Array, ...]:
         """τ, and ρ, whose range depends on τ."""

@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from bayes_dp.bayes.likelihoods.candidates import BetaPair
@@ -52,11 +51,11 @@ def noise_of_blocks(
     def begin(length: int) -> list[Future[tuple[Floats, ...]]]:
         return [pool.submit(_draw_noise, rng, proposal, dimension, length, n_auxiliaries) for rng in rngs]
 
-    def join(*columns: Floats) -> jax.Array:
+    def join(*columns: Floats) -> Any:
         whole = np.zeros((size, len(columns), *columns[0].shape[1:]))
         for chain, column in enumerate(columns):
             whole[: len(column), chain] = column
-        return jnp.asarray(whole)
+        return whole
 
     def blocks() -> Iterator[Noise]:
         ahead = begin(lengths[0])

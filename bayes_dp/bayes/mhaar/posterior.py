@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from bayes_dp.bayes import priors
@@ -150,7 +149,7 @@ def mhaar(
 
     The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
     from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 8
-    or 1000, and twice that for correlated counts. The same seed gives the same draws. `progress` says whether
+    or 1000. The same seed gives the same draws. `progress` says whether
     there is a bar on standard error, by default on a terminal.
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning; during the
@@ -199,7 +198,7 @@ def answer(
         auxiliaries=auxiliaries,
         n_auxiliaries=whole_number(
             "n_auxiliaries",
-            _PAIRS_PER_BASE[auxiliaries] * (1 + several) if n_auxiliaries is None else n_auxiliaries,
+            _PAIRS_PER_BASE[auxiliaries] if n_auxiliaries is None else n_auxiliaries,
             2,
         ),
         chains=whole_number("chains", chains, 1),
@@ -219,10 +218,10 @@ def _run(question: Question, settings: Settings) -> Chains:
     strength_ends = priors.support("strength", question.priors["strength"]) if free else (strength, strength)
     target = Target(
         counts=columns,
-        delta=jnp.asarray(question.known),
+        delta=_array(question.known),
         prior_epsilon=Ordered(doubled(question.priors["epsilon"])),
         prior_strength=Ordered(doubled(question.priors["strength"])) if free else None,
-        bounds=jnp.array([priors.support("epsilon", question.priors["epsilon"]), strength_ends]),
+        bounds=_array([priors.support("epsilon", question.priors["epsilon"]), strength_ends]),
         proposal=None if constant else proposal,
     )
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.chains)
@@ -230,12 +229,12 @@ def _run(question: Question, settings: Settings) -> Chains:
     densities = {name: priors.log_density(prior) for name, prior in question.priors.items()}
     pairs = likelihood.proposal(columns, "posterior")[0]
     starts = [start(rng, target, densities, pairs, likelihood) for rng in rngs]
-    states = jax.tree.map(lambda *values: jnp.stack(values), *starts)
+    states = jax.tree.map(lambda *values: np.stack(values), *starts)
     # Of the averaged move's proposal of (log ε, s) and the shift move's of (log ε, log s).
     others = [_SHARED_VARIANCE] * len(likelihood.shared)
     covariances = Covariance(0.25, 0.04 * free, *others), Covariance(0.25, 0.25 * free, *others)
     log_best = np.tile(np.log([c.best_scale for c in covariances]), (settings.chains, 1))
-    log_scales = jnp.asarray(log_best)
+    log_scales = _array(log_best)
     size = int(np.clip(_PAIRS // (settings.chains * len(question.counts) * settings.n_auxiliaries), 1, _BLOCK))
     blocks = list(plan(settings.warmup, settings.draws, size))
     lengths = [block.iterations for block in blocks]
@@ -247,7 +246,7 @@ def _run(question: Question, settings: Settings) -> Chains:
         ):
             for block, noise in zip(blocks, noises, strict=True):
                 if not block.warmup and not kept:
-                    log_scales = jnp.broadcast_to(jnp.mean(log_scales, axis=0), log_scales.shape)
+                    log_scales = _array(np.broadcast_to(np.mean(log_scales, axis=0), log_best.shape))
                 states, log_scales, *trace = advance(
                     states,
                     log_scales,
@@ -267,13 +266,18 @@ def _run(question: Question, settings: Settings) -> Chains:
                     if block.learn:
                         for c, scale in zip(covariances, np.exp(np.mean(log_scales, axis=0)), strict=True):
                             c.learn(scale)
-                        log_scales = jnp.asarray(log_best)
+                        log_scales = _array(log_best)
                 else:
                     kept.append((passed, info))
                 tell(block.iterations, "warm-up" if block.warmup else "sampling")
     except KeyboardInterrupt:
         if not kept:
             raise
-    step = float(jnp.exp(log_scales[0, 0])) * covariances[0].factor
+    step = float(np.exp(np.asarray(log_scales)[0, 0])) * covariances[0].factor
     states, info = jax.tree.map(lambda *parts: np.swapaxes(np.concatenate(parts), 0, 1), *kept)
     return Chains(states, info, step @ step.T)
+
+
+def _array(values: Any) -> Any:
+    """An argument of a program: of NumPy, as JAX would compile what it makes an array of its own with."""
+    return np.asarray(values, dtype=np.float64)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from bayes_dp import region
@@ -56,7 +56,8 @@ def start(
             shared = likelihood.start(rng, target.counts)
         possible = np.isfinite(_log_g(likelihood, target, alpha, beta, shared))
         if possible.all():
-            return State(*map(jnp.asarray, (epsilon, strength, alpha, beta, shared)))
+            place: Iterator[Any] = map(np.asarray, (epsilon, strength, alpha, beta, shared))
+            return State(*place)
         mirrored = rng.random(len(alpha)) < 0.5  # before the move, as 1 − α rounds a small α off
         first, second = (np.where(mirrored, 1 - pairs[0, :, 0], pairs[0, :, 0]) for pairs in posterior.draw(rng, 1, 1))
         new = _into_layer(rng, first, second, epsilon, delta, strength)

@@ -257,6 +257,7 @@ def _run(question: Question, settings: Settings) -> Chains:
                     block.iterations,
                     likelihood,
                 )
+                states, log_scales = jax.tree.map(_array, (states, log_scales))  # as in the first call
                 passed, info = (type(part)(*(np.asarray(v)[: block.iterations] for v in part)) for part in trace)
                 if block.warmup:
                     log_epsilon, strength = np.log(passed.epsilon), passed.strength
@@ -279,5 +280,5 @@ def _run(question: Question, settings: Settings) -> Chains:
 
 
 def _array(values: Any) -> Any:
-    """An argument of a program: of NumPy, as JAX would compile what it makes an array of its own with."""
+    """An argument of a program, of NumPy: JAX tells its own arrays apart, and compiles what it makes them with."""
     return np.asarray(values, dtype=np.float64)

@@ -60,7 +60,7 @@ bench: $(VENV)/.test-installed
 	$(PYTEST) tests/benchmarks --benchmark-enable
 
 bench-report: $(VENV)/.test-installed
-	$(BIN)/python docs/tables.py record speed growth
+	$(BIN)/python docs/tables.py record speed growth starts samplers
 
 lint: ruff types
 

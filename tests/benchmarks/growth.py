@@ -1,16 +1,21 @@
 """How long things take beside plain versions of them, and how time and memory grow: `make bench-report`.
 
-    python -m tests.benchmarks.growth speed growth
+    python -m tests.benchmarks.growth speed growth starts samplers
 
-prints two Markdown tables, of processor seconds of one core in one run, so that neither other work on the machine nor
+prints Markdown tables, of processor seconds of one core in one run, so that neither other work on the machine nor
 another day comes between the two sides of a ratio. The sizes are such that all takes minutes.
 """
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -18,11 +23,12 @@ import numpy as np
 from scipy import optimize, special, stats
 
 import bayes_dp as bdp
-from bayes_dp import region
+from bayes_dp import datasets, region
 from bayes_dp.audits.f_dp import GAUSSIAN, lower_bounds
 from bayes_dp.audits.one_run import one_run
 from bayes_dp.audits.propensity_bounds import bounds_for_propensities
 from bayes_dp.audits.rate_posterior import JointBeta
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
 from bayes_dp.support.arrays import Ints
 from bayes_dp.support.workers import one_thread
 from bayes_dp.tradeoff import epsilon_from_mu
@@ -32,6 +38,7 @@ from tests.benchmarks.test_exact_speed import model_counts
 from tests.benchmarks.test_interval_speed import plain_quantile
 
 ROUNDS = 3
+PLAIN = "bivariate_normal"  # the likelihood of the published data, that others are held against
 
 Call = Callable[[], object]
 
@@ -203,7 +210,68 @@ def growth() -> str:
     return table(heads, rows)
 
 
+STARTS: dict[str, tuple[str, ...]] = {
+    "the help": ("--help",),
+    "`estimate`": ("estimate", "FILE", "--delta", "1e-3"),
+    "`compare`": ("compare", "FILE", "--delta", "1e-3"),
+    "`report`, of 11 posteriors": ("report", "FILE", "--delta", "1e-3"),
+    "`estimate`, `bivariate_normal` by MHAAR": (
+        *("estimate", "FILE", "--delta", "1e-3"),
+        *("--likelihood", "bivariate_normal"),
+    ),
+}
+
+
+def start(arguments: tuple[str, ...], folder: str) -> float:
+    """Processor seconds of a command line in a new process, whose caches are in the folder."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "PYTHONDONTWRITE"))}
+    code = "import sys; from bayes_dp.cli import main; sys.exit(main())"
+    words = [str(datasets.demo_csv()) if each == "FILE" else each for each in arguments]
+    caches = {"XDG_CACHE_HOME": folder, "PYTHONPYCACHEPREFIX": folder, "OMP_NUM_THREADS": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code, *words], env=own | caches, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def starts() -> str:
+    """The first start of a command, which fills the caches, and the least of those after it."""
+    rows = []
+    for what, arguments in STARTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            first, *others = (start(arguments, folder) for _ in range(1 + ROUNDS))
+        rows.append((what, two(first), two(min(others))))
+    return table(("Command, 20 bases", "seconds, first start", "later"), rows)
+
+
+def sampled(name: str) -> tuple[float, float, float]:
+    """Draws, the least effective size among the parameters, and seconds, of MHAAR: means over several seeds."""
+    counts = bdp.datasets.mnist_a4()
+    sample = partial(bdp.estimate, counts, 1e-3, likelihood=name, method="mhaar", progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bdp.ConvergenceWarning)
+        sample(draws=250)  # compiles
+        begun = time.process_time()
+        posts = [sample(seed=seed) for seed in range(ROUNDS)]
+        spent = (time.process_time() - begun) / ROUNDS
+    least = float(np.mean([min(post.diagnostics["ess_bulk"].values()) for post in posts]))
+    return posts[0].samples["epsilon"].size, least, spent
+
+
+def samplers() -> str:
+    """What a second of MHAAR brings for each likelihood, with its usual settings."""
+    found = {name: sampled(name) for name in LIKELIHOODS}
+    rates = {name: least / spent for name, (_, least, spent) in found.items()}
+    rows = [
+        (f"`{name}`", f"{draws:.0f}", two(least), two(spent), two(rates[name]), two(rates[name] / rates[PLAIN]))
+        for name, (draws, least, spent) in found.items()
+    ]
+    heads = ("Likelihood", "draws", "effective, least", "seconds", "effective per second", f"over `{PLAIN}`")
+    return table(heads, rows)
+
+
 if __name__ == "__main__":
     with one_thread():
         for name in sys.argv[1:]:
-            print({"speed": speed, "growth": growth}[name](), end="\n\n")
+            made = {"speed": speed, "growth": growth, "starts": starts, "samplers": samplers}[name]
+            print(made(), end="\n\n")

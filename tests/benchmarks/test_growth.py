@@ -1,5 +1,7 @@
 """What `growth.py` makes of times and sizes, and that its calls run; it measures by `make bench-report`."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,35 @@ def test_the_smallest_of_each(what):
     make, sizes = growth.GROWTH[what]
     assert list(sizes) == sorted(set(sizes))
     assert make(min(sizes[0], 100))() is not None
+
+
+def test_a_table_of_starts(monkeypatch):
+    monkeypatch.setattr(growth, "STARTS", {"the help": ("--help",)})
+    head, _, row = growth.starts().splitlines()
+    assert head.count("|") == row.count("|") == 4
+    first, later = (float(cell) for cell in row.split("|")[2:4])
+    assert first > 0
+    assert later > 0
+
+
+def test_a_table_of_samplers(monkeypatch):
+    found = {"binomial": (16_000, 8000.0, 2.0), "bivariate_normal": (80_000, 1000.0, 2.0)}
+    monkeypatch.setattr(growth, "sampled", lambda name: found.get(name, (10, 1.0, 1.0)))
+    _, _, *rows = growth.samplers().splitlines()
+    assert rows[0] == "| `binomial` | 16000 | 8000 | 2 | 4000 | 8 |"
+    assert rows[1] == "| `bivariate_normal` | 80000 | 1000 | 2 | 500 | 1 |"
+    assert len(rows) == 4
+
+
+def test_what_is_sampled(monkeypatch):
+    def estimate(counts, delta, *, likelihood, seed=0, **settings):
+        sizes = {"epsilon": 400.0, "tau": 100.0 + seed}
+        return SimpleNamespace(diagnostics={"ess_bulk": sizes}, samples={"epsilon": np.zeros((4, 50))})
+
+    monkeypatch.setattr(growth.bdp, "estimate", estimate)
+    draws, least, spent = growth.sampled("beta_binomial")
+    assert (draws, least) == (200, 101.0)
+    assert spent >= 0
 
 
 def test_a_table_of_growth(monkeypatch):

@@ -1094,13 +1094,14 @@ call(
     "bayes_dp.estimate_many",
     bdp.estimate_many,
     {"counts": [COUNTS], "delta": 0.01},
-    until="bayes_dp.bayes.exact.posterior:ExactPosterior",
+    until="bayes_dp.bayes.exact.many:pool",
     counts=Values(
         ([COUNTS], (COUNTS, COUNTS), []), (COUNTS, 3, "counts.csv", None, [COUNTS, None], [[1, 10, 2, 10]], THING)
     ),
     delta=DELTA,
     **BAYES,
     strength=STRENGTH,
+    n_jobs=N_JOBS,
 )
 CALLED = attacks.call_members(WITH_PROPENSITIES, 40)
 call(

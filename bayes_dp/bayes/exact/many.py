@@ -18,6 +18,7 @@ from bayes_dp.bayes.grid.axis import axis_of
 from bayes_dp.bayes.question import Question, Strength, ask, priors_for
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.counts import ErrorCounts
+from bayes_dp.support.workers import check_jobs, pool
 
 __all__ = ["estimate_many"]
 
@@ -31,6 +32,7 @@ def estimate_many(
     prior_epsilon: Any = None,
     prior_strength: Any = None,
     strength: Strength = "free",
+    n_jobs: int | None = None,
 ) -> list[ExactPosterior]:
     """The posteriors of ε for many data sets, those that `estimate` gives for each, in a fraction of the time.
 
@@ -41,6 +43,7 @@ def estimate_many(
     ----------
     counts : the data sets, each the error counts of its challenge bases.
     delta, prior_epsilon, prior_strength, strength : as for `estimate`, the same for all.
+    n_jobs : of joblib: by default one process, or the active backend's (`joblib.parallel_config`).
 
     >>> sets = [bdp.ErrorCounts(errors, 100, 2 * errors, 100) for errors in (5, 10, 15)]
     >>> for post in bdp.estimate_many(sets, delta=1e-3):
@@ -49,10 +52,15 @@ def estimate_many(
     1.842 to 5.586
     1.345 to 5.028
     """
+    from joblib import delayed
+
+    check_jobs(n_jobs)
     delta = one_number("delta", delta, 0.0, 1.0, high_open=True)
     strength, priors = priors_for("epsilon", prior_epsilon, strength, prior_strength)
     beliefs = {"prior": priors["epsilon"], "prior_strength": priors.get("strength"), "strength": strength}
-    return list(_posteriors(_questions(counts, delta, beliefs)))
+    questions = _questions(counts, delta, beliefs)
+    done = pool(n_jobs)(delayed(_posteriors)(batch) for batch in _batches(questions))
+    return [post for batch in done for post in batch]
 
 
 def _questions(counts: Iterable[ErrorCounts], delta: float, beliefs: dict[str, Any]) -> list[Question]:
@@ -68,20 +76,23 @@ def _questions(counts: Iterable[ErrorCounts], delta: float, beliefs: dict[str, A
     return found
 
 
-def _posteriors(questions: list[Question]) -> Iterator[ExactPosterior]:
-    axes = [axis_of(name, prior) for name, prior in questions[0].priors.items()] if questions else []
+def _batches(questions: list[Question]) -> Iterator[list[Question]]:
     sizes = np.cumsum([len(question.counts) for question in questions])
-    for block in np.unique(sizes // _BASES):
-        part = [questions[i] for i in np.flatnonzero(sizes // _BASES == block)]
-        columns = ("false_positives", "negatives", "false_negatives", "positives")
-        likelihood = MarginalLikelihood(
-            *(np.concatenate([getattr(question.counts, name) for question in part]) for name in columns)
-        )
-        corners = corner_table(part[0], likelihood, axes[0])
-        first = 0
-        for question in part:
-            bases = np.arange(first, first + len(question.counts))
-            first += len(bases)
-            mine, which = likelihood.part(bases)
-            shared = Shared(axes, mine, None if corners is None else corners.part(mine, which))
-            yield ExactPosterior(question, shared=shared)
+    for batch in np.unique(sizes // _BASES):
+        yield [questions[i] for i in np.flatnonzero(sizes // _BASES == batch)]
+
+
+def _posteriors(questions: list[Question]) -> list[ExactPosterior]:
+    axes = [axis_of(name, prior) for name, prior in questions[0].priors.items()]
+    columns = ("false_positives", "negatives", "false_negatives", "positives")
+    likelihood = MarginalLikelihood(
+        *(np.concatenate([getattr(question.counts, name) for question in questions]) for name in columns)
+    )
+    corners, first, found = corner_table(questions[0], likelihood, axes[0]), 0, []
+    for question in questions:
+        bases = np.arange(first, first + len(question.counts))
+        first += len(bases)
+        mine, which = likelihood.part(bases)
+        shared = Shared(axes, mine, None if corners is None else corners.part(mine, which))
+        found.append(ExactPosterior(question, shared=shared))
+    return found

@@ -56,6 +56,14 @@ def test_what_is_asked_of_one_afterwards():
     np.testing.assert_array_equal(found.rates(10)[0], alone.rates(10)[0])
 
 
+def test_several_processes_give_the_same(monkeypatch):
+    monkeypatch.setattr(many, "_BASES", 8)
+    sets = data_sets([4, 6, 3, 7, 2])
+    for one, other in zip(bdp.estimate_many(sets, 0.01), bdp.estimate_many(sets, 0.01, n_jobs=2), strict=True):
+        assert one.interval() == other.interval()
+        assert one.log_evidence == other.log_evidence
+
+
 def test_none():
     assert bdp.estimate_many([], 0.01) == []
 

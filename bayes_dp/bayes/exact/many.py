@@ -22,7 +22,7 @@ from bayes_dp.support.workers import check_jobs, pool
 
 __all__ = ["estimate_many"]
 
-_BASES = 600  # of which the tables are held at once, about 100 MB
+_BASES = 400  # of which the tables are held at once, some 70 MB
 
 
 def estimate_many(

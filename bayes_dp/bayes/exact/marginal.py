@@ -48,7 +48,7 @@ _SHORT = 1e-6  # the same, below which the change is taken from the slope of a t
 _TINY = 1e-280
 _LARGEST = 600.0  # beyond this ε R(ε,δ) no longer grows, for exp(-ε) to keep its digits
 _CLOSE_TO_ONE = 1.0 - 1e-12  # likewise for δ and s
-_PAIRS = 500_000  # pairs of base and point worked on at once, to bound memory
+_PAIRS = 200_000  # pairs of base and point worked on at once, to bound memory
 
 
 class MarginalLikelihood:

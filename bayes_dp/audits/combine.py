@@ -189,17 +189,27 @@ def _from_p(rule: Rule, bases: _Bases, p: float) -> float:
 
 def _by_bonferroni(bases: _Bases, p: float) -> float:
     """`_from_p` of bonferroni, looking at few bases: of those with the same runs, the largest G has the least p."""
-    share, runs = p / len(bases), np.stack([bases.n0, bases.n1], axis=1)
-    kinds = [np.flatnonzero((runs == each).all(axis=1)) for each in np.unique(runs, axis=0)]
+    share, kinds = p / len(bases), _kinds(bases)
 
     def largest(epsilon: Floats) -> _Bases:
-        gaps = bases.gaps(epsilon)
-        return bases[np.unique([kind[gaps[:, kind].argmax(axis=1)] for kind in kinds])]
+        return bases[_with_the_largest_gap(bases, kinds, epsilon)]
 
     def by(found: Callable[[_Bases, Floats], Floats]) -> Callable[[Floats], Bools]:
         return lambda epsilon: np.asarray((found(largest(epsilon), epsilon) <= share).any(axis=1))
 
     return _on_grid(by(_Bases.p_values), by(_Bases.bounds_on_p))
+
+
+def _kinds(bases: _Bases) -> list[Ints]:
+    """The bases with the same runs, for each numbers of runs that there are."""
+    runs = np.stack([bases.n0, bases.n1], axis=1)
+    return [np.flatnonzero((runs == each).all(axis=1)) for each in np.unique(runs, axis=0)]
+
+
+def _with_the_largest_gap(bases: _Bases, kinds: list[Ints], epsilon: Floats) -> Ints:
+    """Of each kind, at any ε of (k,)."""
+    gaps = bases.gaps(epsilon)
+    return np.unique([kind[gaps[:, kind].argmax(axis=1)] for kind in kinds])
 
 
 def _by_e_values(bases: _Bases, p: float) -> float:
@@ -374,9 +384,19 @@ def _sentences(bases: _Bases, method: str, dependence: Dependence, at_least: int
 def _worse(counts: ErrorCounts, bases: _Bases, p: float) -> str:
     """What the opposite decisions would show, where they are significantly better than chance."""
     mirrored = _Bases(bases.n0 - bases.x, bases.n0, bases.n1 - bases.y, bases.n1, bases.delta)
-    bounds = np.zeros(len(bases))
-    for i in np.flatnonzero(bases.x / bases.n0 + bases.y / bases.n1 > 1).tolist():
-        bounds[i] = _by_bonferroni(mirrored[np.array([i])], p / len(bases))
+    bounds, share = np.zeros(len(bases)), p / len(bases)
+    some = np.flatnonzero(bases.x / bases.n0 + bases.y / bases.n1 > 1)
+    if len(some):
+        above = mirrored[some].bounds_on_p(GRID[1:2])[0] <= share  # whether its own bound is above 0
+        for i in np.flatnonzero(~above):
+            above[i] = (mirrored[some[[i]]].p_values(GRID[:2]) <= share).all()
+        some = some[above]
+    if len(some):
+        leaking = mirrored[some]
+        largest = np.array([_by_bonferroni(leaking, share * len(some))])
+        first = _with_the_largest_gap(leaking, _kinds(leaking), largest)
+        bounds[some] = GRID[1]
+        bounds[some[first[leaking[first].p_values(largest)[0].argmin()]]] = largest[0]
     return opposite(counts, bounds)
 
 

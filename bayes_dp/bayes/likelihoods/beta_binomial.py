@@ -20,6 +20,7 @@ from bayes_dp.support.arrays import Floats
 __all__ = ["BETA_BINOMIAL", "BetaBinomial", "beta_binomial", "draw_beta_binomial"]
 
 _LEAST = 1e-30  # τ that stands for 0: smaller ones make no difference to log g
+_FAINT = 1e-150  # for rates of 0 and 1
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class BetaBinomial(BaseLikelihood):
 def beta_binomial(x: Array, n: Array, rate: Array, tau: Array) -> jax.Array:
     """log P of x of n errors at a rate with intra-class correlation τ; arrays broadcast."""
     odds = (1 - tau) / jnp.maximum(tau, _LEAST)
-    a, b = jnp.maximum(rate * odds, 1e-300), jnp.maximum((1 - rate) * odds, 1e-300)
+    a, b = jnp.maximum(rate * odds, _FAINT), jnp.maximum((1 - rate) * odds, _FAINT)
     found = log_choose(n, x) + log_rises(a, x, b, n - x) - log_rise(odds, n)
     return jnp.where(((rate > 0) | (x == 0)) & ((rate < 1) | (x == n)), found, -jnp.inf)
 

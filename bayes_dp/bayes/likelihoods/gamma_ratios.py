@@ -27,11 +27,11 @@ def log_rise(a: Array, k: Array) -> jax.Array:
 
     Stirling's series at a + 8, which it takes to 2e-13, and a(a+1)…(a+7) for the step back.
     """
-    return jnp.asarray(_series(a, k) - jnp.log(_eight(a + k) / _eight(a)))
+    return jnp.asarray(_series(a, k) - jnp.log(_eight(a + k)) + jnp.log(_eight(a)))
 
 
 def log_rises(a: Array, j: Array, b: Array, k: Array) -> jax.Array:
-    """log_rise(a, j) + log_rise(b, k), with one logarithm for the steps back."""
+    """log_rise(a, j) + log_rise(b, k) of a and b from 1e-150 on, with one logarithm for the steps back."""
     steps = (_eight(a + j) / _eight(a)) * (_eight(b + k) / _eight(b))
     return jnp.asarray(_series(a, j) + _series(b, k) - jnp.log(steps))
 

@@ -149,7 +149,7 @@ def mhaar(
 
     The auxiliary pairs are drawn from each base's counts alone ("posterior", Beta(X+1, N0-X+1) × Beta(Y+1, N1-Y+1)) or
     from the unit square ("uniform", as in the paper); `n_auxiliaries` is K, the current pair among them, by default 8
-    or 1000. The same seed gives the same draws. `progress` says whether
+    or 1000, and twice that for correlated counts. The same seed gives the same draws. `progress` says whether
     there is a bar on standard error, by default on a terminal.
 
     Interrupting (KeyboardInterrupt) after the warm-up gives the draws finished so far, with a warning; during the
@@ -198,7 +198,7 @@ def answer(
         auxiliaries=auxiliaries,
         n_auxiliaries=whole_number(
             "n_auxiliaries",
-            _PAIRS_PER_BASE[auxiliaries] if n_auxiliaries is None else n_auxiliaries,
+            _PAIRS_PER_BASE[auxiliaries] * (1 + several) if n_auxiliaries is None else n_auxiliaries,
             2,
         ),
         chains=whole_number("chains", chains, 1),

@@ -295,6 +295,7 @@ def tails(prior: Any) -> Tails | None:
 
 def _in_64_bits(prior: Any) -> Any:
     """The distribution with parameters of 64 bits, as norms from parameters of 32 bits are off by up to 1e-4."""
+    jax_must_run()
     import jax
 
     def widened(leaf: Any) -> Any:

@@ -126,6 +126,7 @@ if __name__ == "__main__":
     with joblib.parallel_config(sys.argv[1], n_jobs=2):
         try:
             counts, prior = bdp.ErrorCounts([4], 20, [12], 20), sys.argv[2]
+            bdp.estimate(counts, 0.1, prior_epsilon=prior)  # for an unusual prior JAX runs
             options = {"vary": "bases", "largest": 2, "repetitions": 4, "prior_epsilon": prior}
             print(bdp.plan(counts, 0.1, 0.2, **options).complete)
         except bdp.InputError as error:

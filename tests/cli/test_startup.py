@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 
@@ -57,14 +56,6 @@ def test_a_sampled_answer_needs_no_arviz():
     assert not found & {"matplotlib", "arviz", "pandas", "xarray"}
 
 
-def seconds(*arguments: str) -> float:
-    """The processor time of a command line, as the tests may share the machine; alone on it the clock shows no more."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", f"import sys; {MAIN}", *arguments], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
-
-
 @pytest.mark.parametrize("asked", [[], ["audit"], ["estimate"], ["audit", "one-run"], ["calibrate"], ["panoramia"]])
 def test_help_is_that_of_all_options(asked: list[str], capsys: pytest.CaptureFixture[str]):
     """Only the options of verbs that are named are put together."""
@@ -79,13 +70,3 @@ def test_a_value_may_be_the_name_of_a_verb(capsys: pytest.CaptureFixture[str]):
     assert "plan" in capsys.readouterr().err
     assert main(["estimat"]) == 2
     assert "Did you mean 'estimate'" in capsys.readouterr().err
-
-
-def test_help_takes_less_than_half_a_second():
-    assert min(seconds("--help") for _ in range(5)) < 0.5
-
-
-@pytest.mark.parametrize(("verb", "most"), [("estimate", 2.5), ("compare", 3.0), ("report", 6.0)])
-def test_an_answer_takes_less_than(verb: str, most: float):
-    """About half of this on an idle machine, and less where Python may keep what it compiles."""
-    assert min(seconds(verb, str(datasets.demo_csv()), "--delta", "1e-3") for _ in range(2)) < most

@@ -38,6 +38,7 @@ from scipy import special
 from bayes_dp.attacks.scores import NumberOfGuesses, Sides
 from bayes_dp.audits.base import Audit, no_gaussian_epsilon
 from bayes_dp.audits.choice import choose
+from bayes_dp.audits.f_dp_recursion import FEW, margins, rest, scalar_inverse
 from bayes_dp.audits.given import ASSUMPTIONS, as_guesses, cautions, guessing_settings
 from bayes_dp.audits.memberships import under_coins
 from bayes_dp.audits.rejected import largest_rejected, largest_rejected_one, trials
@@ -55,7 +56,6 @@ from bayes_dp.tradeoff import (
     Laplace,
     TradeOffFunction,
     approx_dp_inverse,
-    float_inverse,
     gaussian_inverse,
     laplace_inverse,
     require_symmetric,
@@ -77,8 +77,6 @@ __all__ = [
 
 Member = Callable[[float], TradeOffFunction]
 
-_FEW = 24  # up to so many pairs, Python's floats are faster than arrays
-_BLOCK = 24  # steps of the recursion after which it is asked whether it comes to rest
 _HIGHEST = 750.0  # e^{−750} is 0: no larger ε, nor μ, is told apart
 _PRECISION = 1e-13  # of a lower bound; of the order of the rounding errors of 100 000 steps
 _GAPS = (0.9 * _PRECISION, 1e-10, 1e-7, 1e-4)  # between a bound and its limit, to be tried
@@ -155,12 +153,6 @@ def _with_checks(family: Family) -> Family:
     return replace(family, member=member)
 
 
-def _scalar_inverse(trade_off: TradeOffFunction, tau: float) -> Callable[[float], float]:
-    """f̄_τ⁻¹ for one Python float in (0, 1)."""
-    plain = float_inverse(trade_off)
-    return plain if tau == 0 else lambda y: max(0.0, plain(y) - tau)
-
-
 # The recursion --------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +182,7 @@ def rejects(
     """Whether so many correct guesses have a chance of less than p under f-DP; the arguments broadcast."""
     family, parameter = _family_of(trade_off)
     m, n, c, level = np.broadcast_arrays(*trials(examples, made, correct), _probability(p))
-    margin = _margins(family, _slack(tau), np.full(m.size, parameter), *_flat(m, n, c, level))
+    margin = margins(family, _slack(tau), np.full(m.size, parameter), *_flat(m, n, c, level))
     return (margin > 0).reshape(m.shape)[()]
 
 
@@ -204,7 +196,7 @@ def p_value(
 
     def margin(minus_log_p: Floats, i: Indices) -> Floats:
         p = np.minimum(np.exp(-minus_log_p), 1 - 1e-12)  # at 1 itself the recursion may begin at its end, r = 1
-        return _margins(family, tau, np.full(len(i), parameter), m[i], n[i], c[i], p)
+        return margins(family, tau, np.full(len(i), parameter), m[i], n[i], c[i], p)
 
     return np.exp(-largest_rejected(margin, np.full(m.size, 745.0))).reshape(shape)[()]
 
@@ -228,12 +220,12 @@ def lower_bounds(
         family = _with_checks(family)
 
     def margin(parameter: Floats, i: Indices) -> Floats:
-        return _margins(family, tau, parameter, m[i], n[i], c[i], level[i])
+        return margins(family, tau, parameter, m[i], n[i], c[i], level[i])
 
     if family.limit is None:
         return largest_rejected(margin, _not_rejected(margin, len(m)), _PRECISION, least).reshape(shape)[()]
     limit = _limits(family, m, n, c, level, tau)
-    if len(m) > _FEW:
+    if len(m) > FEW:
         return _by_arrays(margin, least, limit).reshape(shape)[()]
     rows = zip(*(values.tolist() for values in (m, n, c, level, least, limit)), strict=True)
     return np.array([_one(family, tau, *row) for row in rows]).reshape(shape)[()]
@@ -269,7 +261,7 @@ def _one(family: Family, tau: float, m: float, n: float, c: float, p: float, low
     r, h, end = p * c / m, p * (n - c) / m, n / m
 
     def margin(parameter: float) -> float:
-        return _rest(_scalar_inverse(family.member(parameter), tau), r, h, c, n, end) - end
+        return rest(scalar_inverse(family.member(parameter), tau), r, h, c, n, end) - end
 
     return largest_rejected_one(margin, limit, _PRECISION, low, [limit * (1 - gap) for gap in _GAPS])
 
@@ -282,78 +274,6 @@ def _not_rejected(margin: Callable[[Floats, Indices], Floats], size: int) -> Flo
         if (high > 2.0**60).any():
             raise InputError("the family must leak more as its parameter grows, but 2**60 is rejected still")
     return high
-
-
-def _margins(
-    family: Family,
-    tau: float,
-    parameter: Floats,
-    m: Floats,
-    n: Floats,
-    c: Floats,
-    p: Floats,
-) -> Floats:
-    """r[0] + h[0] − n/m, positive where the parameter is rejected; all arrays of shape (k,).
-
-    Once r ≥ 1 the rejection is sure and the recursion is left. It goes on beyond n/m, to be continuous up to there for
-    the sake of interpolation. Where it is sure to come to rest below, it is left as well.
-    """
-    m = np.maximum(m, 1.0)
-    r, h, end = p * c / m, p * (n - c) / m, n / m
-    total, k, made, step = np.empty_like(r), c, np.maximum(n, 1.0), np.zeros_like(r)
-    left: Indices = np.arange(len(r))
-    while family.inverse is not None and len(left) > _FEW:
-        at, before = parameter[left], step
-        ahead = np.maximum(k - np.arange(1.0, _BLOCK + 1)[:, None], 0.0)
-        for factor in ahead / (made - ahead):  # at rest, and at k = 0, nothing changes
-            step = np.maximum(family.inverse(at, np.minimum(r, 1.0)) - (h + tau), 0.0)
-            r, h = r + factor * step, h + step
-        total[left], k = r + h, ahead[-1]
-        going = (step > 0) & (r < 1) & (k > 0)
-        slower = np.flatnonzero(going & (step < before))
-        decay = np.log(before[slower] / step[slower])
-        x, most = _beyond(r[slower], h[slower], factor[slower], step[slower], decay)
-        grown = family.inverse(at[slower], np.minimum(x, 1.0)) - tau
-        going[slower] = (x >= 1) | (grown > most) | (x + most > end[left[slower]])
-        left, (k, made, r, h, step) = left[going], (values[going] for values in (k, made, r, h, step))
-    for i, j in enumerate(left):
-        inverse = _scalar_inverse(family.member(float(parameter[j])), tau)
-        total[j] = _rest(inverse, float(r[i]), float(h[i]), float(k[i]), float(made[i]), float(end[j]))
-    return total - end
-
-
-def _rest(inverse: Callable[[float], float], r: float, h: float, k: float, made: float, end: float) -> float:
-    """r[0] + h[0] from r[k] and h[k]; where it is sure not to get above `end`, some of the sums on the way there."""
-    step = 0.0
-    if not 0 < r < 1:
-        return r + h
-    for first in range(int(k) - 1, -1, -_BLOCK):
-        before, last = step, h
-        for j in range(first, max(first - _BLOCK, -1), -1):
-            grown = inverse(r)
-            if grown <= h:
-                return r + h
-            last = h
-            r += j / (made - j) * (grown - h)
-            h = grown
-            if r >= 1:
-                return r + h
-        step = h - last
-        if 0 < step < before and j > 0:
-            x, most = _beyond(r, h, j / (made - j), step, math.log(before / step))
-            if x < 1 and inverse(x) <= most and x + most <= end:
-                return r + h
-    return r + h
-
-
-def _beyond(r: Any, h: Any, factor: Any, step: Any, decay: Any) -> tuple[Any, Any]:
-    """A point x, and the most that f̄⁻¹(x) may be for the recursion to come to rest before r is there.
-
-    As k/(made − k) decreases, r grows by at most `factor` times what h grows by, so that it does not pass an x with
-    f̄⁻¹(x) ≤ h + (x − r)/factor. The x is twice as far as r goes if steps become shorter by e^{−decay} in each block.
-    """
-    x = r + 2 * factor * step * _BLOCK / decay
-    return x, h + (x - r) / factor
 
 
 def _flat(*values: Floats) -> tuple[Floats, ...]:

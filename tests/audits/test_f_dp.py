@@ -20,7 +20,6 @@ from bayes_dp.audits.f_dp import (
     GAUSSIAN,
     LAPLACE,
     Family,
-    _scalar_inverse,
     approx,
     f_dp,
     lower_bounds,
@@ -28,6 +27,7 @@ from bayes_dp.audits.f_dp import (
     rejects,
     trace,
 )
+from bayes_dp.audits.f_dp_recursion import scalar_inverse
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOff
 
@@ -201,9 +201,11 @@ def test_arrays_and_single_numbers_give_the_same(family, monkeypatch):
     rng = np.random.default_rng(1)
     r = rng.integers(1, 600, 80)
     m, c = r + rng.integers(0, 500, 80), rng.binomial(r, 0.85)
-    monkeypatch.setattr(sys.modules["bayes_dp.audits.f_dp"], "_FEW", 0)
+    for name in ("f_dp", "f_dp_recursion"):
+        monkeypatch.setattr(sys.modules[f"bayes_dp.audits.{name}"], "FEW", 0)
     by_arrays = lower_bounds(family, m, r, c, 0.05, 1e-6)
-    monkeypatch.setattr(sys.modules["bayes_dp.audits.f_dp"], "_FEW", 10**9)
+    for name in ("f_dp", "f_dp_recursion"):
+        monkeypatch.setattr(sys.modules[f"bayes_dp.audits.{name}"], "FEW", 10**9)
     one_by_one = lower_bounds(family, m, r, c, 0.05, 1e-6)
     np.testing.assert_allclose(by_arrays, one_by_one, rtol=1e-11, atol=1e-15)
     assert (one_by_one > 0.5).any()
@@ -243,7 +245,7 @@ def test_the_formulas_of_the_families(name):
         trade_off = member(parameter)
         expected = trade_off.inverse(y)
         np.testing.assert_allclose(family.inverse(np.full(len(y), parameter), y), expected, rtol=1e-12, atol=1e-300)
-        single = _scalar_inverse(trade_off, 0.0)
+        single = scalar_inverse(trade_off, 0.0)
         np.testing.assert_allclose([single(value) for value in y.tolist()], expected, rtol=1e-12, atol=1e-300)
         h = np.maximum(expected * 0.9, 1e-12)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -197,13 +197,22 @@ def widths() -> None:
     plots.widths(bdp.plan(counts, DELTA, width=1.0, seed=1))
 
 
-def remembered() -> None:
+def _labels() -> tuple[np.random.Generator, Any, Any]:
+    """A generator, chances of label 1, and labels, (5000,) each."""
     rng = np.random.default_rng(0)
-    n = 5000
-    p = rng.uniform(0.1, 0.9, n)
-    labels = (rng.random(n) < p).astype(int)
-    both = lambda one: np.column_stack([1 - one, one])  # noqa: E731
-    proxy, control = both(p), both(np.clip(p + rng.normal(0, 0.02, n), 0, 1))
+    p = rng.uniform(0.1, 0.9, 5000)
+    return rng, p, (rng.random(5000) < p).astype(int)
+
+
+def _both(one: Any) -> Any:
+    """Chances of both labels from those of label 1."""
+    return np.column_stack([1 - one, one])
+
+
+def remembered() -> None:
+    rng, p, labels = _labels()
+    n = len(p)
+    proxy, control = _both(p), _both(np.clip(p + rng.normal(0, 0.02, n), 0, 1))
     found: dict[str, dict[float, Any]] = {"told in full": {}, "half learned": {}}
     for epsilon in (1.0, 2.0, 4.0, 8.0, np.inf):
         keep = 1 / (1 + np.exp(-epsilon))
@@ -217,16 +226,13 @@ def remembered() -> None:
 
 
 def sensitivity() -> None:
-    rng = np.random.default_rng(0)
-    n = 5000
-    p = rng.uniform(0.1, 0.9, n)
-    labels = (rng.random(n) < p).astype(int)
-    both = lambda one: np.column_stack([1 - one, one])  # noqa: E731
+    rng, p, labels = _labels()
+    n = len(p)
     seen = rng.normal(0, 0.15, n)  # by models, and not by the proxy
-    proxy, control = both(np.clip(p + seen, 0, 1)), both(np.clip(p + rng.normal(0, 0.005, n), 0, 1))
+    proxy, control = _both(np.clip(p + seen, 0, 1)), _both(np.clip(p + rng.normal(0, 0.005, n), 0, 1))
     ax = None
     for name, share in (("half learned", 0.5), ("a tenth learned", 0.1)):
-        model = both((1 - share) * p + share * labels)
+        model = _both((1 - share) * p + share * labels)
         how = {"control": control, "choice": 1000}
         curve = bdp.audits.sensitivity(lambda tau: bdp.audits.labels(labels, proxy, model, 1e-5, tau=tau, **how))  # noqa: B023
         ax = plots.sensitivity(curve, ax, label=name)

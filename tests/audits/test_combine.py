@@ -257,3 +257,24 @@ def test_many_bases_at_once_are_each_alone():
         alone = some[np.array([i])]
         assert np.allclose(some.gaps(epsilon)[:, [i]], alone.gaps(epsilon), rtol=1e-12, atol=0)
         assert np.allclose(some.p_values(epsilon)[:, [i]], alone.p_values(epsilon), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_hint_is_that_of_the_best_base_by_itself(seed):
+    """Bases with one number of runs or many, better and worse than chance, ties among them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9))
+    n0, n1 = (rng.integers(1, 200, n) if seed % 2 else np.full(n, 60) for _ in range(2))
+    x, y = (rng.binomial(runs, rng.random(n)) for runs in (n0, n1))
+    x[-1], y[-1], n0[-1], n1[-1] = x[0], y[0], n0[0], n1[0]
+    delta, worse = (0.0, 1e-5, 0.02)[seed % 3], x / n0 + y / n1 > 1
+    sides = zip(n0 - x, n0, n1 - y, n1, worse, strict=True)
+    alone = [
+        bdp.audits.joint_exact(bdp.ErrorCounts(*base), delta, confidence=1 - 0.05 / n).value if turned else 0.0
+        for *base, turned in sides
+    ]
+    warned = bdp.audits.joint_exact(bdp.ErrorCounts(x, n0, y, n1), delta).warnings
+    assert bool(warned) == (max(alone) > 0)
+    if warned:
+        assert f"would give epsilon >= {max(alone):.4g}." in warned[0]
+        assert n == 1 or f"of {np.count_nonzero(alone)} of {n} bases" in warned[0]

@@ -56,10 +56,13 @@ def test_what_is_asked_of_one_afterwards():
     np.testing.assert_array_equal(found.rates(10)[0], alone.rates(10)[0])
 
 
-def test_several_processes_give_the_same(monkeypatch):
+@pytest.mark.parametrize("prior", [None, "LogNormal(0, 1)"])
+def test_several_processes_give_the_same(monkeypatch, prior):
+    """Also where JAX has run in this one, which an unusual prior needs."""
     monkeypatch.setattr(many, "_BASES", 8)
     sets = data_sets([4, 6, 3, 7, 2])
-    for one, other in zip(bdp.estimate_many(sets, 0.01), bdp.estimate_many(sets, 0.01, n_jobs=2), strict=True):
+    alone, shared = (bdp.estimate_many(sets, 0.01, prior_epsilon=prior, n_jobs=n_jobs) for n_jobs in (1, 2))
+    for one, other in zip(alone, shared, strict=True):
         assert one.interval() == other.interval()
         assert one.log_evidence == other.log_evidence
 

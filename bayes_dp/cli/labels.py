@@ -30,6 +30,7 @@ from bayes_dp.cli.options import (
     argument,
     chosen,
     flag,
+    names_in,
     one_of,
     text,
     whole,
@@ -227,7 +228,8 @@ def proxy_error(
         raise InputError("--categories are among the --features, which are not given")
     x = None
     if features is not None:
-        _, x = table.features(features.split(","), categories.split(",") if categories else ()).matrix()
+        wanted = names_in("--features", features), names_in("--categories", categories)
+        _, x = table.features(*wanted).matrix()
     found = error(truth, given["proxy"], confidence, features=x, seed=seed)
     if as_json:
         typer.echo(json.dumps({"tau_at_least": found, "confidence": confidence, "examples": len(truth)}, indent=2))
@@ -281,8 +283,9 @@ def _read(
     for name, headings in names.items():
         if headings is None:
             continue
-        columns = [table.column(heading) for heading in headings.split(",")]
-        for heading, cells in zip(headings.split(","), columns, strict=True):
+        wanted = names_in(f"--{name}", headings)
+        columns = [table.column(heading) for heading in wanted]
+        for heading, cells in zip(wanted, columns, strict=True):
             found = [real_number((text_of(cell) or "").strip()) for cell in cells.tolist()]
             wrong = next((i for i, each in enumerate(found) if each is None or not np.isfinite(each)), None)
             if wrong is not None:
@@ -296,7 +299,7 @@ def _read(
         if (proper or name == "proxy") and (off := np.abs(total - 1) > 1e-6).any():
             row = int(np.argmax(off))
             raise InputError(f"{table.place(row)}: the probabilities of --{name} must sum to 1, not to {total[row]:g}")
-    known = classes.split(",") if classes else [str(i) for i in range(given["proxy"].shape[1])]
+    known = names_in("--classes", classes) or [str(i) for i in range(given["proxy"].shape[1])]
     if len(known) != given["proxy"].shape[1]:
         raise InputError(
             f"--proxy must name a column for each of the {len(known)} classes, not {given['proxy'].shape[1]}"

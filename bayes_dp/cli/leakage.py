@@ -9,7 +9,18 @@ from typing import Annotated
 import typer
 
 from bayes_dp.cli.command import Verb
-from bayes_dp.cli.options import AsJson, Brief, Categories, FeatureColumns, SafeCells, argument, number, one_of, text
+from bayes_dp.cli.options import (
+    AsJson,
+    Brief,
+    Categories,
+    FeatureColumns,
+    SafeCells,
+    argument,
+    names_in,
+    number,
+    one_of,
+    text,
+)
 from bayes_dp.cli.program import app, write_or_print
 
 __all__: list[str] = []
@@ -85,9 +96,9 @@ def leakage(
         check_writable(out)
     columns = open_columns(file, (label.lower(),) if label is not None else ())
     names = None if label is None else [str(cell) for cell in columns.column(label)]
-    wanted = features.split(",") if features else [name for name in columns.headings if name != label]
+    wanted = names_in("--features", features) or [name for name in columns.headings if name != label]
     found = scores(
-        columns.features(wanted, categories.split(",") if categories else ()),
+        columns.features(wanted, names_in("--categories", categories)),
         covariance=covariance.value,
         noise=noise,
         subsample=subsample,

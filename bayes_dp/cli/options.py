@@ -80,6 +80,7 @@ __all__ = [
     "chosen_for_all",
     "flag",
     "is_sampled",
+    "names_in",
     "number",
     "number_or_text",
     "of_sampler",
@@ -506,6 +507,18 @@ def chosen_for_all(numbers: str | None, choice: ChoiceRule | None, seed: int) ->
     if choice is None and numbers is not None and "," in numbers:
         choice = ChoiceRule("split")
     return chosen(numbers, choice, seed)
+
+
+def names_in(option: str, given: str | None) -> list[str]:
+    """The names in an option, which are separated by commas; none where it is not given."""
+    from bayes_dp.checks import InputError, show
+
+    if given is None:
+        return []
+    names = [name.strip() for name in given.split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(f"{option} must be different names separated by commas, not {show(given)}")
+    return names
 
 
 # -- what audits of counts are given beside them -----------------------------------------------------------------------

@@ -8,7 +8,7 @@ import typer
 
 from bayes_dp.cli.audit import DeltaOrZero, Gamma, report
 from bayes_dp.cli.command import Verb
-from bayes_dp.cli.options import EXPERT, AsJson, Brief, Confidence, FailAbove, Jobs, Seed, number, text, whole
+from bayes_dp.cli.options import EXPERT, AsJson, Brief, Confidence, FailAbove, Jobs, Seed, names_in, number, text, whole
 from bayes_dp.cli.program import app
 
 __all__: list[str] = []
@@ -107,19 +107,17 @@ def run(
         if not out.lower().endswith(".csv"):
             raise InputError(f"--out must end in .csv, not {show(out)}")
         check_writable(out)
-    said = {"target": _names(target_loss)} | ({} if control_loss is None else {"control": _names(control_loss)})
+    said = {"target": names_in("--target-loss", target_loss)}
+    if control_loss is not None:
+        said["control"] = names_in("--control-loss", control_loss)
     other = generated if generated is not None else str(non_members)
-    columns = _read(members, other, said, None if baseline_features is None else _names(baseline_features))
+    columns = _read(members, other, said, names_in("--baseline-features", baseline_features) or None)
     how: dict[str, Any] = {"training": training, "seeds": seeds, "seed": seed, "n_jobs": jobs}
     played = coin_pairs(**columns, real=generated is None, **how)
     found = measure(played, delta=delta, gamma=gamma, confidence=confidence)
     if out is not None:
         played.table().to_csv(out)
     return report({"all": found}, as_json, fail_above, brief=brief)
-
-
-def _names(headings: str) -> list[str]:
-    return [heading.strip() for heading in headings.split(",")]
 
 
 def _read(members: str, others: str, said: dict[str, list[str]], features: list[str] | None) -> dict[str, Any]:

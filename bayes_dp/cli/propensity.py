@@ -19,6 +19,7 @@ from bayes_dp.cli.options import (
     Group,
     Seed,
     argument,
+    names_in,
     number,
     one_of,
     text,
@@ -118,7 +119,7 @@ def propensity(
         raise InputError(f"--out must end in .csv, not {show(out)}")
     if out is not None:
         check_writable(out)
-    only, meant = _names(feature_columns), _names(categories) or []
+    only, meant = names_in("--feature-columns", feature_columns) or None, names_in("--categories", categories)
     features, members, groups, notes = _read(file, member, group, only, meant)
     others: tuple[Any, ...] | None = None
     if training is not None:
@@ -147,21 +148,10 @@ def learned_for(
     from bayes_dp.propensity import fit
     from bayes_dp.propensity.matching import matched
 
-    found = matched(table, scores, file, group=group, only=_names(only), categories=_names(categories) or ())
+    named = names_in("--feature-columns", only) or None
+    found = matched(table, scores, file, group=group, only=named, categories=names_in("--categories", categories))
     learned = fit(found.features, table.member, groups=found.groups, seed=seed)
     return replace(learned, assumptions=(*learned.assumptions, *found.notes))
-
-
-def _names(columns: str | None) -> list[str] | None:
-    """The columns of an option, which are separated by commas."""
-    from bayes_dp.checks import InputError, show
-
-    if columns is None:
-        return None
-    names = [name.strip() for name in columns.split(",")]
-    if not all(names) or len(set(names)) < len(names):
-        raise InputError(f"columns must be different names separated by commas, not {show(columns)}")
-    return names
 
 
 def _read(

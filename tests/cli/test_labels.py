@@ -54,6 +54,19 @@ def test_classes_with_names_and_an_attribute(table, capsys):
     assert json.loads(capsys.readouterr().out)["value"] == found.value
 
 
+def test_names_may_have_spaces_between_them_and_must_differ(table, capsys):
+    columns = ["--model", "p_0,p_1", "--control", "c_0,c_1", "--delta", "0", "--json"]
+    found = []
+    for classes, proxy in (("no,yes", "q_0,q_1"), ("no, yes", "q_0, q_1")):
+        asked = ["--label", "named", "--classes", classes, "--proxy", proxy]
+        assert main(["audit", "labels", table, *asked, *columns]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+    for option, names in (("--classes", "no,no"), ("--proxy", "q_0,"), ("--proxy", "q_0,q_0")):
+        assert main(["audit", "labels", table, "--label", "named", "--proxy", "q_0,q_1", *columns, option, names]) == 2
+        assert f"{option} must be different names separated by commas, not '{names}'" in capsys.readouterr().err
+
+
 def test_a_check(table, capsys):
     options = ["audit", "labels", table, "--label", "label", *COLUMNS, "--model", "p_0,p_1"]
     assert main([*options, "--fail-above", "0.1"]) == 1
@@ -72,7 +85,7 @@ def test_a_check(table, capsys):
         ({"--proxy": "q_0"}, "two or more classes"),
         ({"--proxy": "q_0,named"}, "line 2: the column 'named' must hold a number, not '"),
         ({"--model": "q_0,q_1"}, "they must be two models"),
-        ({"--model": "p_0,p_0"}, "line 2: the probabilities of --model must sum to 1, not"),
+        ({"--model": "p_0,q_1"}, "line 2: the probabilities of --model must sum to 1, not"),
         ({"--classes": "a,b,c"}, "for each of the 3 classes, not 2"),
         ({"--control": "p_0,p_1"}, "never saw the labels"),
         ({"--choice": "fixed"}, "needs one number"),

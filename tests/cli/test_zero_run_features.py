@@ -149,7 +149,9 @@ def test_columns_of_scores_are_no_features(capsys):
     age = bdp.audits.zero_run(fit(FRAME[["age"]], MEMBER).table(SCORE), choice=Fixed(80)).value
     assert assumed(capsys, "--features", "all.csv", "--feature-columns", "age") == age != value
     assert "all.csv has no column 'weight'" in fault(capsys, "--features", "all.csv", "--feature-columns", "weight")
-    assert "columns must be different names" in fault(capsys, "--features", "all.csv", "--feature-columns", "age,,site")
+    assert "--feature-columns must be different names" in fault(
+        capsys, "--features", "all.csv", "--feature-columns", "age,,site"
+    )
     assert "--feature-columns is for audits with --features" in fault(capsys, "--feature-columns", "age")
     np.save("age.npy", AGE[:, None])
     assert "an .npy file has no column names" in fault(capsys, "--features", "age.npy", "--feature-columns", "age")

@@ -24,6 +24,8 @@ _MOST = 800  # MB in use above which it lets go of compiled programs ...
 _MORE = 150  # ... once it has grown by so much since it last did, as libraries alone may take as much
 _seen = _left = 0  # MB at the last look, and when programs were let go of
 
+# The workers share the processors: threads of products of small matrices would wait for each other in busy loops.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parents[1] / ".jax_cache")
 os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(2**31)
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")

@@ -275,7 +275,7 @@ def _read(
     import numpy as np
 
     from bayes_dp.checks import InputError, show, text_of
-    from bayes_dp.data.layout import real_number
+    from bayes_dp.data.layout import real_number, whole_of
     from bayes_dp.propensity.features import open_columns
 
     table = open_columns(file, (column.lower(),))
@@ -306,10 +306,12 @@ def _read(
         )
     place = {name: i for i, name in enumerate(known)}
     named = [(text_of(cell) or "").strip() for cell in table.column(column).tolist()]
-    wrong = next((i for i, cell in enumerate(named) if cell not in place), None)
+    # Other tools write classes that are whole numbers as 1.0 or 1e+00.
+    found = {cell: place.get(cell, place.get(str(whole_of(cell)))) for cell in dict.fromkeys(named)}
+    wrong = next((i for i, cell in enumerate(named) if found[cell] is None), None)
     if wrong is not None:
         raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(named[wrong])}")
-    return table, np.array([place[cell] for cell in named]), given
+    return table, np.array([found[cell] for cell in named]), given
 
 
 def _told(

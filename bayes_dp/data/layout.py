@@ -28,6 +28,7 @@ __all__ = [
     "is_number",
     "plain",
     "real_number",
+    "whole_of",
 ]
 
 MAX_COLUMNS = 1_000
@@ -71,9 +72,19 @@ class Layout:
         return plain(heading) in self.column
 
 
-_TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "1.0": 1, "false": 0, "no": 0, "out": 0, "0": 0, "0.0": 0}
+_TRUTHS = {"true": 1, "yes": 1, "in": 1, "1": 1, "false": 0, "no": 0, "out": 0, "0": 0}
+
+
+def _truth(text: str) -> int | None:
+    """1 or 0 for a word, or for a number that is one of them, such as 1.0 or 1e+00; None for others."""
+    known = _TRUTHS.get(text.lower())
+    if known is None and (number := whole_of(text)) in (0, 1):
+        return number
+    return known
+
+
 MEMBER_HEADINGS = ("member", "ismember", "label", "membership")
-MEMBER_CELLS = CellKind("b", lambda text: _TRUTHS.get(text.lower()), "true or false (or 1 or 0, yes or no, in or out)")
+MEMBER_CELLS = CellKind("b", _truth, "true or false (or 1 or 0, yes or no, in or out)")
 
 
 def real_number(text: str) -> float | None:
@@ -89,7 +100,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def _whole_number(text: str) -> int | None:
+def whole_of(text: str) -> int | None:
     """The whole number that a text holds; None where it holds none, or one beyond MAX_COUNT."""
     if len(text) <= 15 and text.isascii() and text.isdigit():
         return int(text)
@@ -103,7 +114,7 @@ def _whole_number(text: str) -> int | None:
 
 
 def _count_from(text: str, low: int) -> int | None:
-    number = _whole_number(text)
+    number = whole_of(text)
     return number if number is not None and number >= low else None
 
 

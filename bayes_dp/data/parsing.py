@@ -274,7 +274,8 @@ def _header(line: str, where: str, layout: Layout) -> tuple[str, list[str]]:
     _, _, delimiter, headings = max(found, key=lambda each: each[:2])
     if any(headings) and all(is_number(cell) for cell in headings if cell):
         raise InputError(
-            f"{where}: column headings are needed, not the numbers {show(line)}; accepted are {layout.accepted}"
+            f"{where}: column headings are needed, not the numbers {show(line)} (a line that starts with # is a"
+            f" comment); accepted are {layout.accepted}"
         )
     return delimiter, headings
 

@@ -72,7 +72,10 @@ def text_file(name: str, texts: Sequence[str]) -> tuple[pd.DataFrame, Place]:
             raise InputError(f"{name}, line {top}: column {k + 1} must have a heading of its own, not {show(heading)}")
         seen.add(heading)
     if all(is_number(heading) for heading in headings):
-        raise InputError(f"{name}, line {top}: column headings are needed, not the numbers {show(header)}")
+        raise InputError(
+            f"{name}, line {top}: column headings are needed, not the numbers {show(header)} (a line that starts with #"
+            " is a comment)"
+        )
     content = io.StringIO("\n".join(line for _, line in lines[1:]))
     try:
         with warnings.catch_warnings():

@@ -67,6 +67,20 @@ def test_names_may_have_spaces_between_them_and_must_differ(table, capsys):
         assert f"{option} must be different names separated by commas, not '{names}'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("written", ["{:.1f}", "{:.18e}", "+{}"])
+def test_classes_as_other_tools_write_them(table, capsys, tmp_path, written):
+    with open(table) as file:
+        lines = file.read().splitlines()
+    cells = [line.split(",", 1) for line in lines[1:]]
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join([lines[0], *(f"{written.format(int(y))},{rest}" for y, rest in cells)]))
+    found = []
+    for path in (table, str(other)):
+        assert main(["audit", "labels", path, "--label", "label", *COLUMNS, "--model", "p_0,p_1", "--json"]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+
+
 def test_a_check(table, capsys):
     options = ["audit", "labels", table, "--label", "label", *COLUMNS, "--model", "p_0,p_1"]
     assert main([*options, "--fail-above", "0.1"]) == 1

@@ -526,7 +526,7 @@ def test_headings():
         ", line 1: the headings 'member' (column 2) and 'Is-Member' (column 3) name the same column"
     )
     assert csv_refusal("0.5,1\n0.25,0\n") == (
-        ", line 1: column headings are needed, not the numbers '0.5,1'; "
+        ", line 1: column headings are needed, not the numbers '0.5,1' (a line that starts with # is a comment); "
         + accepted.replace("accepted headings", "accepted")
     )
 
@@ -665,6 +665,7 @@ LOSSES = GuessTable([-1.5, 2.0, math.inf, 0.0], [True, False, True, False])
     [
         "loss,member\n1.5,1\n-2,0\n-inf,1\n0,0\n",
         "id;Loss;is_member\na;1.5;yes\nb;-2;no\nc;-inf;in\nd;-0.0;out\n",
+        "loss,member\n1.5e+00,1.000e+00\n-2.,0.\n-inf,1e0\n0,-0.0E+00\n",
     ],
 )
 def test_losses_in_files(text: str, tmp_path: Path):

@@ -307,11 +307,11 @@ def _read(
     place = {name: i for i, name in enumerate(known)}
     named = [(text_of(cell) or "").strip() for cell in table.column(column).tolist()]
     # Other tools write classes that are whole numbers as 1.0 or 1e+00.
-    found = {cell: place.get(cell, place.get(str(whole_of(cell)))) for cell in dict.fromkeys(named)}
-    wrong = next((i for i, cell in enumerate(named) if found[cell] is None), None)
+    places = {cell: place.get(cell, place.get(str(whole_of(cell)))) for cell in dict.fromkeys(named)}
+    wrong = next((i for i, cell in enumerate(named) if places[cell] is None), None)
     if wrong is not None:
         raise InputError(f"{table.place(wrong)}: {column} must be one of {', '.join(known)}, not {show(named[wrong])}")
-    return table, np.array([found[cell] for cell in named]), given
+    return table, np.array([places[cell] for cell in named]), given
 
 
 def _told(

@@ -313,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", nargs="+", help="only the rows whose names hold one of these words")
     parser.add_argument("--members", type=int, help="how many (default 25000 images, else 20000)")
     parser.add_argument("--pairs", type=int, nargs="+", help="audit so many of the pairs, too (default all)")
-    parser.add_argument("--seeds", type=int, default=5, help="games of each row (default 5)")
+    parser.add_argument("--seeds", type=int, default=3, help="games of each row (default 3)")
     parser.add_argument("--jobs", type=int, default=None, help="processes (default 1)")
     parser.add_argument("--checkpoint", metavar="DIR", help="a folder that keeps games that are done")
     parser.add_argument("--figure", metavar="FILE", help="a picture of the last row (Figures 3 and 4 of the paper)")

@@ -331,6 +331,19 @@ def test_a_model_is_asked_once_about_members_and_real_non_members():
     np.testing.assert_array_equal(games.control, again.control)
 
 
+def test_models_that_say_the_same_share_a_classifier():
+    """As a control does that is one of the targets; one that says something else of the others has its own."""
+    blind, other = np.arange(40.0)[:, None], 100 + np.arange(40.0)[:, None]
+    said, changed = np.linspace(0, 1, 40)[:, None], np.linspace(1, 0, 40)[:, None]
+    members = Sides(blind, {"target": said, "twin": said.copy(), "else": said})
+    others = Sides(other, {"target": said, "twin": said.copy(), "else": changed})
+    FirstColumn.seen.clear()
+    _, found = one_game(members, others, 20, Classifiers(FirstColumn(), FirstColumn()), np.random.default_rng(0))
+    assert [what for what, *_ in FirstColumn.seen].count("fit") == 3  # the baseline's, and two
+    np.testing.assert_array_equal(found["twin"], found["target"])
+    assert (found["else"] != found["target"]).any()
+
+
 class Short(Normal):
     def sample(self, n, seed):
         return super().sample(n, seed)[:5]

@@ -1,7 +1,8 @@
 """Is the control of an audit of labels able to show the proxy's error? One that knows nothing never has a bound.
 
 The audited model predicts labels by what it learned of all examples, and by what it remembers of each. The control has
-to have the first, so it should predict the audited labels as well as the proxy does: both are models of the same law.
+to have the first, which the audited labels do not tell from the second. What they do tell is whether the control
+predicts them as well as the proxy does: both are models of the same law.
 Let q, c be the probabilities that proxy and control give to an example's own label, and f the proxy's mean probability
 of that label over all examples. What the proxy knows of the labels is the mean of log q/f. The control is too weak if
 its mean of log c/f falls short of that by more than a tenth, and 0.3% of the mean of log 1/f:
@@ -12,6 +13,9 @@ by a t-test at the level 5%, with probabilities of at least 10⁻⁴. A proxy th
 
 A copy of the proxy and a control that says the same of each example are told by their numbers. Of a control that is
 given as a likelihood or as a game, not by what it predicts, only one that likes all labels or examples alike is.
+
+Of the audited model it is told if it predicts the labels worse than chance: if the mean of M(x)[y] − Σ_c f_c M(x)[c],
+with the frequencies f of the classes, is below 0 by a t-test at 10⁻⁴, as it is where its columns are in another order.
 """
 
 from __future__ import annotations
@@ -22,10 +26,11 @@ from scipy import stats
 from bayes_dp.attacks.label_scores import LEAST
 from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["blind_game", "blind_likelihood", "blind_model"]
+__all__ = ["blind_game", "blind_likelihood", "blind_model", "turned_model"]
 
 _LOST, _LOST_OF_ENTROPY = 0.1, 0.003
 _LEVEL = 0.05
+_LEVEL_OF_ORDER = 1e-4
 _ROUNDED = 5.001e-3  # what numbers may differ by that are the same to two digits
 
 
@@ -72,3 +77,21 @@ def blind_game(score: Floats) -> str:
     if len(score) > 1 and np.ptp(score) == 0:
         return "The control gives each example the same score, so that it cannot see the simulator's error."
     return ""
+
+
+def turned_model(labels: Ints, model: Floats) -> str:
+    """What speaks against the audited model's probabilities, (n, k), a sentence; or nothing.
+
+    >>> labels = np.arange(100) % 2
+    >>> model = np.where(np.eye(2)[labels] == 1, 0.7, 0.3)
+    >>> bdp.audits.label_control.turned_model(labels, model)
+    ''
+    >>> bdp.audits.label_control.turned_model(labels, model[:, ::-1])
+    'The model predicts the labels worse than chance: its columns may be in another order than the classes.'
+    """
+    n, k = model.shape
+    own = np.take_along_axis(model, labels[:, None], 1)[:, 0]
+    gain = own - model @ (np.bincount(labels, minlength=k) / n)
+    if n == 1 or gain.mean() >= -stats.t.isf(_LEVEL_OF_ORDER, n - 1) * gain.std(ddof=1) / np.sqrt(n):
+        return ""
+    return "The model predicts the labels worse than chance: its columns may be in another order than the classes."

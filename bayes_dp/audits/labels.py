@@ -7,8 +7,8 @@ chance e^ε/(1 + e^ε) at most, given the others. `observational` has the
 slack τ, the median of several games and the control. What is bounded is SIM-DP (Mahloujifar et al. 2025): a simulator
 puts a draw of q in the place of a label. Where any label may be replaced by any other, ε is no less.
 
-A control has to know as much of the labels as the proxy (`label_control`). What the labels themselves say of τ is in
-`proxy_error`.
+A control has to know as much of the labels as the audited model learned from all examples; that it knows less than the
+proxy is seen (`label_control`). What the labels themselves say of τ is in `proxy_error`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.attacks import label_scores
 from bayes_dp.attacks.scores import NumberOfGuesses
-from bayes_dp.audits.label_control import blind_likelihood, blind_model
+from bayes_dp.audits.label_control import blind_likelihood, blind_model, turned_model
 from bayes_dp.audits.observational import Family, blamed, by_default, checked, lower_of, of_games, played, said_of
 from bayes_dp.audits.proxy_error import proxy_error
 from bayes_dp.checks import InputError, is_one_of, show
@@ -67,8 +67,9 @@ def labels(
     proxy : probabilities of the classes by a model that never saw these labels, shape (n, k).
     model : those by the audited model; or None, and instead
     likelihood : of a mechanism that is known, the chance of what it put out for each class, shape (n, k).
-    control : what `model` or `likelihood` is, of another model that never saw these labels. Without it the bound is not
-        valid, unless `exact` says that the proxy is the very law of the labels, as in a simulation.
+    control : what `model` or `likelihood` is, of another model that never saw these labels, and that knows all that the
+        audited one knows besides them. Without it the bound is not valid, unless `exact` says that the proxy is the
+        very law of the labels, as in a simulation.
     tau : by how much, in total variation, the law of each label may differ from the proxy's.
     family : "approx", or "gaussian" for a bound on μ that is converted to ε at `delta`.
     scores : of "log ratio" and "difference"; each shares the error probability. A likelihood is a score of its own.
@@ -113,6 +114,7 @@ def labels(
     details["tau_at_least"] = proxy_error(y, q, confidence)
     if blind is not None:
         details |= {"control": blind["value"], "excess": found["value"] - blind["value"]}
+    turned = "" if model is None else turned_model(y, probabilities("model", model))
     digest = _digest(y, q, *tables.values(), *(controls or {}).values())
     settings = {"confidence": confidence, "tau": tau, "family": family, "games": games, "seed": seed, "exact": exact}
 
@@ -130,6 +132,7 @@ def labels(
         assumptions=(*assumptions, f"δ = {delta:g} is known."),
         provenance=Provenance("labels", digest, {"delta": delta}, {}, settings),
         invalid=joined(*invalid),
+        warnings=(turned,) if turned else (),
         details=details,
         at=at,
     )

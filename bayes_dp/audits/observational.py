@@ -31,7 +31,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from scipy import stats
 
-from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, guess_extremes
+from bayes_dp.attacks.scores import Bonferroni, NumberOfGuesses, guess_extremes, require_fair
 from bayes_dp.audits.choice import Lower, choose
 from bayes_dp.audits.f_dp import GAUSSIAN, refuse_delta_zero
 from bayes_dp.audits.f_dp import lower_bounds as f_dp_lower_bounds
@@ -171,6 +171,10 @@ def _table(name: str, game: Game, seed: int) -> GuessTable:
     table = game.play(seed)
     if not isinstance(table, GuessTable):
         raise InputError(f"{name}.play(seed) must give a GuessTable, not {type(table).__name__}")
+    try:
+        require_fair(table)
+    except InputError as error:
+        raise InputError(f"{name}.play(seed): {error}") from None
     return table
 
 
@@ -250,7 +254,10 @@ def blamed(blind: Mapping[str, Any] | None, exact: bool, value: float) -> str:
 def said_of(blind: Mapping[str, Any] | None) -> Iterator[str]:
     """What the control showed, a sentence, if there is one."""
     if blind is not None:
-        yield f"The control is a model that never saw what the game hides; its own bound is {blind['value']:.4g}."
+        yield (
+            "The control never saw what the game hides, and knows all that the audited model knows besides that; its"
+            f" own bound is {blind['value']:.4g}."
+        )
 
 
 def _assumptions(tau: float, exact: bool, games: int, family: str) -> Iterator[str]:

@@ -205,6 +205,10 @@ class TestAudit:
             ({"control": bdp.games.LabelGame}, "control must have a method play"),
             ({"game": type("No", (), {"play": lambda self, seed: 3})()}, "must give a GuessTable"),
             ({"control": bdp.games.LabelGame([0], [[0.5, 0.5]], [[1, -1]])}, "of the 2 examples"),
+            (
+                {"game": type("Unfair", (), {"play": lambda self, seed: bdp.GuessTable([1, 2], [0, 1], [0.1, 0.9])})()},
+                r"game.play\(seed\): propensity\[0\] must be 0.5 \(a fair coin\)",
+            ),
         ],
     )
     def test_refused(self, change, message):

@@ -33,12 +33,15 @@ def classes(given: Any, shape: tuple[int, ...]) -> Ints:
     """Labels as whole numbers from 0 to k − 1, (n,)."""
     n, k = shape
     found = np.asarray(given)
-    if found.dtype == object and all(isinstance(each, int | np.integer) for each in found.ravel().tolist()):
-        found = np.array(found.tolist())  # as pandas has them in some columns
+    odd = -1  # the first that is no class, in a column of objects, as pandas has them
+    if found.dtype == object:
+        cells, kinds = found.ravel().tolist(), (int, float, np.number, np.bool_)
+        odd = next((i for i, each in enumerate(cells) if not (isinstance(each, kinds) and each in range(k))), -1)
+        found = found if odd >= 0 else np.array(cells, dtype=np.float64).reshape(found.shape)
     if found.shape != (n,):
         raise InputError(f"labels must be a class for each of the {n} examples, not of the shape {found.shape}")
     if found.dtype.kind not in "iufb" or (bad := ~np.isin(found, np.arange(k))).any():
-        row = 0 if found.dtype.kind not in "iufb" else int(np.argmax(bad))
+        row = max(odd, 0) if found.dtype.kind not in "iufb" else int(np.argmax(bad))
         raise InputError(f"labels[{row}] must be a whole number from 0 to {k - 1}, not {show(found[row])}")
     return found.astype(np.int64)
 

@@ -22,7 +22,8 @@ import math
 
 import numpy as np
 
-from bayes_dp.checks import InputError, one_number, whole_number
+from bayes_dp.checks import InputError, numbers, one_number, whole_number
+from bayes_dp.data.class_probabilities import classes
 from bayes_dp.support.arrays import Floats, Ints
 
 __all__ = [
@@ -44,7 +45,7 @@ def response_chances(prior: Floats, epsilon: float) -> Floats:
     Without a prior, that is with the same number everywhere, all classes take part. ε may be infinite.
     """
     epsilon = one_number("epsilon", epsilon, 0.0)
-    n, k = prior.shape
+    n, k = _prior(prior).shape
     order = np.argsort(-prior, axis=1, kind="stable")
     sizes = np.arange(1, k + 1)
     odds = math.exp(-epsilon)
@@ -64,6 +65,7 @@ def randomized_response(labels: Ints, prior: Floats, epsilon: float, seed: int =
     """What is put out for each label, (n,), and its chance under each label, (n, k): ε-DP for any prior that does not
     depend on these labels."""
     chance = response_chances(prior, epsilon)
+    labels = classes(labels, prior.shape)
     rows = np.arange(len(labels))
     law = np.cumsum(chance[rows, labels], axis=1)
     u = np.random.default_rng(seed).random(len(labels)) * law[:, -1]
@@ -84,12 +86,13 @@ def corrected(predicted: Floats, epsilon: float) -> Floats:
 def alibi(labels: Ints, prior: Floats, epsilon: float, seed: int = 0) -> Floats:
     """Probabilities of classes given noisy one-hot labels o, (n, k): prior times exp(−(|o_y − 1| − |o_y|) ε/2)."""
     epsilon = one_number("epsilon", epsilon, 0.0, low_open=True)
-    exact = np.eye(prior.shape[1])[labels]
+    prior = _prior(prior)
+    exact = np.eye(prior.shape[1])[classes(labels, prior.shape)]
     if math.isinf(epsilon):
         return exact
     noisy = exact + np.random.default_rng(seed).laplace(0.0, 2.0 / epsilon, exact.shape)
     with np.errstate(divide="ignore"):
-        log = np.log(prior) - (np.abs(noisy - 1) - np.abs(noisy)) * epsilon / 2
+        log = np.log(prior) - np.clip(1 - 2 * noisy, -1, 1) * epsilon / 2  # |o − 1| − |o|, also of huge o
     likely = np.exp(log - log.max(axis=1, keepdims=True))
     return likely / likely.sum(axis=1, keepdims=True)
 
@@ -120,7 +123,17 @@ def laplace_scale(epsilon: float, queries: int) -> float:
 
 
 def gaussian_scale(epsilon: float, queries: int, delta: float) -> float:
-    """The σ with which so many queries have this ε at δ: √ρ = √(log(1/δ) + ε) − √log(1/δ)."""
+    """The σ with which so many queries have this ε at δ: √ρ = √(log(1/δ) + ε) − √log(1/δ), without cancellation."""
     epsilon = one_number("epsilon", epsilon, 0.0, low_open=True)
     cost = -math.log(one_number("delta", delta, 0.0, 1.0, low_open=True, high_open=True))
-    return math.sqrt(whole_number("queries", queries, 1)) / (math.sqrt(cost + epsilon) - math.sqrt(cost))
+    if math.isinf(epsilon):
+        return 0.0
+    return math.sqrt(whole_number("queries", queries, 1)) * (math.sqrt(cost + epsilon) + math.sqrt(cost)) / epsilon
+
+
+def _prior(given: Floats) -> Floats:
+    found = numbers("prior", given, 0.0, math.inf, high_open=True)
+    if found.ndim != 2 or not found.size or (bad := found.sum(axis=1) == 0).any():
+        row = "" if found.ndim != 2 or not found.size else f"; prior[{int(np.argmax(bad))}] has none above 0"
+        raise InputError(f"prior must be the probabilities of the classes for each example, (n, k){row}")
+    return found

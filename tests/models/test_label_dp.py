@@ -10,6 +10,7 @@ from bayes_dp.checks import InputError
 from models.label_dp import (
     alibi,
     corrected,
+    gaussian_scale,
     gaussian_votes,
     laplace_votes,
     noisy_votes,
@@ -99,3 +100,51 @@ def test_votes():
     assert np.isclose(gaussian_votes(100.0, 1000, 1e-5), 0.1 + 2 * np.sqrt(0.1 * np.log(1e5)))
     with pytest.raises(InputError, match="laplace or gaussian"):
         noisy_votes(votes, 1.0, "uniform")
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 50])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1e-6, 0.5, 50.0, 700.0, np.inf])
+def test_no_prior_breaks_epsilon(k, epsilon):
+    """All pairs of labels and all outputs, also of priors with zeros, ties, or one class."""
+    rng = np.random.default_rng(k)
+    rows = [
+        np.eye(k)[0],
+        np.full(k, 1 / k),
+        np.append(np.full(k - 1, 1 / (k - 1)), 0.0),
+        rng.dirichlet(np.full(k, 0.01)),
+    ]
+    rows.append(np.append(0.5, np.full(k - 1, 0.5 / (k - 1))))
+    for priors in (np.array(rows), *(row[None] for row in rows)):
+        chance = response_chances(priors, epsilon)
+        assert np.allclose(chance.sum(axis=2), 1, rtol=1e-12)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log = np.log(chance)
+            assert np.nanmax(log[:, :, None] - log[:, None]) <= epsilon * (1 + 1e-12) + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [1e-16, 1e-12, 1e-6, 1.0, 50.0])
+def test_a_scale_has_its_epsilon_however_small(epsilon):
+    assert np.isclose(gaussian_votes(gaussian_scale(epsilon, 1000, 1e-5), 1000, 1e-5), epsilon, rtol=1e-9)
+
+
+def test_alibi_of_hardly_any_budget_is_the_prior():
+    prior = np.tile([0.3, 0.7, 0.0], (4, 1))
+    for epsilon in (1e-12, 1e-310):
+        assert np.allclose(alibi(np.array([0, 1, 2, 0]), prior, epsilon), prior)
+
+
+@pytest.mark.parametrize("mechanism", [randomized_response, alibi])
+@pytest.mark.parametrize(
+    ("labels", "prior", "message"),
+    [
+        ([0, -1], np.full((2, 2), 0.5), r"labels\[1\] must be a whole number from 0 to 1, not -1"),
+        ([0, 2], np.full((2, 2), 0.5), r"labels\[1\] must be a whole number from 0 to 1, not 2"),
+        ([0, 1, 1], np.full((2, 2), 0.5), "a class for each of the 2 examples"),
+        ([0, 1], np.array([[0.5, 0.5], [np.nan, 0.5]]), r"prior\[1, 0\]"),
+        ([0, 1], np.array([[0.5, 0.5], [0.0, 0.0]]), r"prior\[1\] has none above 0"),
+        ([0, 1], np.array([0.5, 0.5]), r"prior must be .* \(n, k\)"),
+    ],
+)
+def test_refused(mechanism, labels, prior, message):
+    with pytest.raises(InputError, match=message):
+        mechanism(np.array(labels), prior, 1.0)

@@ -129,6 +129,13 @@ class TestLearners:
             assert np.allclose(said.sum(axis=1), 1)
             assert (said.argmax(axis=1) == y).mean() > 0.7
 
+    def test_a_part_of_one_class(self):
+        """As teachers have of a rare class, which a logistic regression refuses."""
+        from sklearn.linear_model import LogisticRegression
+
+        predict = by_scikit_learn(LogisticRegression)(np.zeros((5, 1)), one_hot(np.full(5, 2), 3))
+        assert np.array_equal(predict(np.ones((2, 1))), [[0, 0, 1]] * 2)
+
     def test_soft_labels_are_weights(self):
         from sklearn.linear_model import LogisticRegression
         from sklearn.neighbors import KNeighborsClassifier

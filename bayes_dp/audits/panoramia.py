@@ -51,6 +51,7 @@ _REPLACED = (
 )
 _TURNED = "The classifiers take members for the others more often than not: the same examples may be on both sides."
 _HIGH = 2.5  # of c, with which nothing was seen in what was measured
+_COPIED = 0.2  # of the others, that are members too; trees that draw rows of a table in common profiles have 0.12
 _LEAST_LEFT = 1.0  # between c and the largest bound that so many guesses can give
 
 
@@ -181,14 +182,14 @@ def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> 
     if len(found) > 1:
         assumptions.append(f"Of {len(found)} games the median counts, each judged at half of the error probability.")
     settings = {"confidence": confidence, "gamma": gamma, "games": len(found)}
-    contradicted = _no_evidence(best.value, details.get("control")) if played.generated else played.told_apart()
+    contradicted = _no_evidence(best.value, details.get("control"), played) if played.generated else played.told_apart()
     return replace(
         best,
         confidence=confidence,
         assumptions=tuple(assumptions),
         provenance=Provenance("panoramia", played.digest(), {"delta": delta}, {}, settings),
         invalid=joined(best.invalid, contradicted),
-        warnings=((_TURNED,) if best.warnings else ()) + _warnings(details, played.generated),
+        warnings=((_TURNED,) if best.warnings else ()) + _copies(played) + _warnings(details, played.generated),
         details=details,
         at=lambda d: panoramia(played, delta=d, gamma=gamma, confidence=confidence),
     )
@@ -208,17 +209,32 @@ def _ceiling(played: Played, delta: float, gamma: float, p: float) -> float:
     return float(lower_bounds(m, taken, taken, gamma + delta - gamma * delta, p).max())
 
 
-def _no_evidence(value: float, control: float | None) -> str:
+def _no_evidence(value: float, control: float | None, played: Played) -> str:
     if control is None:
         return (
             "There is no control, a model that leaks little of the members, so that nothing here is evidence of a leak:"
             " such models have estimates above 0 too."
+        )
+    if played.control is not None and np.array_equal(played.control, played.baseline):
+        return (
+            "The control adds nothing to what the baseline knows, as a model that says the same of every example, so"
+            " that nothing here is evidence of a leak: models that leak little have estimates above 0 too."
         )
     if value > control:
         return ""
     return (
         f"The estimate is not above that of the control, {control:.4g}, which is no evidence that the model leaks more"
         " than the control does."
+    )
+
+
+def _copies(played: Played) -> tuple[str, ...]:
+    if played.copied <= _COPIED:
+        return ()
+    others = "generated examples" if played.generated else "non-members"
+    return (
+        f"{100 * played.copied:.3g}% of the {others} are copies of members, beyond what members have of each other. The"
+        " model knows these as well, so that a leak is hidden.",
     )
 
 

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, numbers, one_number, seed_of, show, truth, whole_number
 from bayes_dp.data.kept import Kept
+from bayes_dp.games.copies import among, doubled, marks
 from bayes_dp.games.played import SHARES, Played, shares_of
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.support.content import digest_of
@@ -34,7 +35,7 @@ from bayes_dp.support.workers import check_jobs, one_thread, pool
 
 __all__ = ["Classifiers", "How", "Scores", "Sides", "check_sizes", "coin_pairs", "matrix", "one_game", "play_all"]
 
-_FORMAT = "bayes-dp/panoramia-games/1"
+_FORMAT = "bayes-dp/panoramia-games/2"
 _FEWEST = 20  # pairs, to learn from and to audit
 
 Scores = tuple[Bools, dict[str, Floats]]  # coins, and the scores of the baseline and of the attack on each model
@@ -95,7 +96,10 @@ class How:
 def one_game(
     members: Sides, others: Sides, training: int, classifiers: Classifiers, rng: np.random.Generator
 ) -> Scores:
-    """The first `training` rows of each side train the classifiers, the others are the pairs."""
+    """The first `training` rows of each side train the classifiers, the others are the pairs.
+
+    A model that says the same of all examples adds nothing to the baseline's scores.
+    """
     states = rng.integers(2**31, size=2)
     coins = rng.random(len(members.features) - training) < 0.5
     found: dict[str, Floats] = {}
@@ -122,7 +126,12 @@ def one_game(
 
 
 def _as_before(name: str, found: Mapping[str, Floats], *said: Mapping[str, Floats]) -> str | None:
-    """A model before this one that says the same of all, as a control does that is one of the targets."""
+    """The baseline for a model that says the same of all examples; or a model before this one that says what this one
+    says, as a control does that is one of the targets."""
+    if name == "baseline":
+        return None
+    if np.ptp(np.concatenate([side[name] for side in said]), axis=0).max(initial=0.0) == 0:
+        return "baseline"
     before = (other for other in found if other != "baseline")
     return next((other for other in before if all(np.array_equal(side[other], side[name]) for side in said)), None)
 
@@ -231,7 +240,9 @@ def coin_pairs(
         )
     )  # fmt: skip
     sizes = {"members": len(blind[0]), "others": len(blind[1]), "attack training": learned, "audit": n - learned}
-    return Played(found.pop("member") > 0, **found, shares=fixed, generated=not real, sizes=sizes)
+    own, rest = (marks(each) for each in blind)
+    copied = float(among(rest, own).mean()) - doubled(own)
+    return Played(found.pop("member") > 0, **found, shares=fixed, generated=not real, sizes=sizes, copied=copied)
 
 
 @dataclass(frozen=True)

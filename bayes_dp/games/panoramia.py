@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.attacks.outputs import log_odds, rows
 from bayes_dp.checks import InputError, numbers, one_number, show, whole_number
+from bayes_dp.games.copies import among, doubled, marks
 from bayes_dp.games.pairs import Classifiers, How, Scores, Sides, check_sizes, matrix, one_game, play_all
 from bayes_dp.games.played import SHARES, Played, shares_of
 from bayes_dp.support.arrays import Floats, Indices
@@ -35,6 +36,7 @@ __all__ = ["HELPERS", "Panoramia", "says"]
 
 HELPERS = ("generated", "members")
 
+_TAKEN = ("baseline", "member", "control", "copied")
 _BATCH = 4096
 _LEAST = 1e-12  # loss of which there is a logarithm
 _MOST_CLASSES = 50  # that get a column each
@@ -66,7 +68,7 @@ class Panoramia:
     >>> x = np.random.default_rng(0).normal(size=(800, 2))
     >>> game = bdp.games.Panoramia(x, generator=Normal())
     >>> remembers = lambda found: 1.0 - np.isin(found[:, 0], x[400:, 0])  # a loss of 0 for half of the members
-    >>> played = game.play(remembers, control=lambda found: np.ones(len(found)))
+    >>> played = game.play(remembers, control=lambda found: np.abs(found[:, 0]))
     >>> played.sizes["audit"], played.tables()[0].auc().value > played.tables()[1].auc().value
     (200, True)
     """
@@ -130,24 +132,27 @@ class Panoramia:
         """
         if not isinstance(targets, Mapping) or not targets:
             raise InputError(f"targets must be models by their names, not {show(targets):.80}")
-        if odd := [name for name in targets if not isinstance(name, str) or name in ("baseline", "member", "control")]:
-            raise InputError(f"targets must have names other than baseline, member and control, not {show(odd[0])}")
+        if odd := [name for name in targets if not isinstance(name, str) or name in _TAKEN]:
+            raise InputError(f"targets must have names other than {', '.join(_TAKEN)}, not {show(odd[0])}")
         how = How(seeds, seed, n_jobs, checkpoint, progress)
         models = dict(targets) | ({} if control is None else {"control": control})
         own = control is None and self.helper is not None and "members" not in self._helpers()
-        names = [*models, *(["control"] if own else [])]
+        names = [*models, *(["control"] if own else []), "copied"]
         told = _said(models, self.x, self.y)
         real = None if self.real is None else self._said_of_real(models)
         first, second, pairs = self._sizes()
         inputs = [self.x, self.y, self.real, *told.values(), names, first, second, self._helpers()]
+        inputs += list(models.values())  # which may say the same of all members, as those that know them by heart
         inputs += [self.helper, self.features, self.generator, self._classifiers()]
-        job = _Job(self, models, told, real, own)
+        own_marks = marks(self.x, self.y)
+        job = _Job(self, models, told, real, own, own_marks)
         found = dict(play_all(job, names, pairs, inputs, how))
+        copied = float(found["copied"].mean()) - doubled(own_marks)
         sizes = {"generator and helpers": first, "attack training": second, "audit": pairs}
         return {
             name: Played(
                 found["member"] > 0, found["baseline"], found[name], found.get("control"),
-                shares_of(self.shares, pairs), self.generator is not None, sizes,
+                shares_of(self.shares, pairs), self.generator is not None, sizes, copied,
             )
             for name in targets
         }  # fmt: skip
@@ -209,6 +214,7 @@ class _Job:
     told: Mapping[str, Floats]  # what they say of all members
     real: Mapping[str, Floats] | None  # and of all real non-members
     own_control: bool
+    marks: list[bytes]  # of all members, see `copies`
 
     def __call__(self, rng: np.random.Generator) -> Scores:
         game = self.game
@@ -254,7 +260,9 @@ class _Job:
         if sides[0].features.shape[1] != sides[1].features.shape[1]:
             found = sides[1].features.shape[1], sides[0].features.shape[1]
             raise InputError(f"{who} must have examples like the members, with {found[1]} features, not {found[0]}")
-        return one_game(sides[0], sides[1], second, game._classifiers(), rng)
+        coins, scores = one_game(sides[0], sides[1], second, game._classifiers(), rng)
+        copied = among(marks(*others), self.marks)[second:].astype(np.float64)
+        return coins, scores | {"copied": copied if len(copied) else np.zeros(len(coins))}
 
     def _features(self, x: Any, y: Any, helpers: Sequence[Any], classes: Any) -> Floats:
         n = _length(x)

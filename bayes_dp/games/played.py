@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from bayes_dp.checks import InputError, numbers, show, truth, whole_number
+from bayes_dp.checks import InputError, numbers, one_number, show, truth, whole_number
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.support.arrays import Bools, Floats
 
@@ -32,7 +32,8 @@ class Played:
 
     `member`, `baseline`, `attack` and, where there is one, `control` are arrays (S, m): the control is an attack on a
     model that leaks little, or nothing, of the members. `shares` of the m examples are taken for members. `generated`
-    says whether the others came from a generator, and `sizes` how many examples each part of the data has.
+    says whether the others came from a generator, and `sizes` how many examples each part of the data has. `copied` is
+    the share of the others that are copies of members, less the share of members that are copies of other members.
 
     >>> rng = np.random.default_rng(0)
     >>> member = rng.random((1, 400)) < 0.5
@@ -50,6 +51,7 @@ class Played:
     shares: tuple[float, ...] = SHARES
     generated: bool = True
     sizes: Mapping[str, int] = field(default_factory=dict)
+    copied: float = 0.0
 
     def __post_init__(self) -> None:
         try:
@@ -68,6 +70,7 @@ class Played:
             object.__setattr__(self, name, found)
         object.__setattr__(self, "shares", shares_of(self.shares, coins.shape[1]))
         truth("generated", self.generated)
+        one_number("copied", self.copied, -1.0, 1.0)
         if not isinstance(self.sizes, Mapping):
             raise InputError(f"sizes must be numbers by the names of parts, not {show(self.sizes):.80}")
 
@@ -80,7 +83,7 @@ class Played:
             raise InputError(f"game must be below {len(self)}, the number of games, not {i}")
         one = slice(i % len(self), i % len(self) + 1)
         control = None if self.control is None else self.control[one]
-        fixed = self.shares, self.generated, self.sizes
+        fixed = self.shares, self.generated, self.sizes, self.copied
         return Played(self.member[one], self.baseline[one], self.attack[one], control, *fixed)
 
     @property

@@ -2040,6 +2040,7 @@ call(
     shares=SHARES,
     generated=flag(),
     sizes=Values(({}, {"audit": 60}), (3, None, "a", True, [1], THING, math.nan)),
+    copied=Values((0.0, 0.5, -1, np.float64(0.1)), (1.5, math.nan, "a", True, None, [0.5], THING)),
 )
 GAMES_PLAYED = games.Played(COINS, CHANCES, CHANCES)
 for _name in ("tables", "table"):

@@ -15,10 +15,13 @@ import pandas as pd
 import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import bayes_dp as bdp
+from bayes_dp.games.copies import marks
 from bayes_dp.games.pairs import Classifiers, Sides, one_game
 from bayes_dp.games.panoramia import says
 
@@ -109,7 +112,7 @@ def test_the_parts_have_no_example_in_common():
         baseline_classifier=FirstColumn(),
         features=lambda x: np.column_stack([x[:, 0], np.zeros(len(x))]),
     )  # fmt: skip
-    played = game.play(model, control=lambda x: np.zeros((len(x), 3)))
+    played = game.play(model, control=lambda x: 0.1 * model(x))
     assert played.sizes == {"generator and helpers": 60, "attack training": 30, "audit": 30}
     generator = set(Noted.fits[0])
     learned = {who for what, x, *_ in FirstColumn.seen if what == "fit" for who in x[:, 0] if who >= 0}
@@ -173,6 +176,91 @@ def test_what_is_done_is_kept(tmp_path):
     assert resumed.digest() == game.play(remembers, seeds=3).digest()
     with pytest.raises(bdp.InputError, match="is of other data, models or settings; delete it"):
         game.play(lambda x: x[:, 1], seeds=3, checkpoint=tmp_path)
+
+
+def test_a_folder_of_another_model_that_knows_the_members_as_well(tmp_path):
+    """Both say the same of all members, and not of generated examples."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    game = bdp.games.Panoramia(x, y, generator=Mixed())
+    tree, nearest = DecisionTreeClassifier(random_state=0).fit(x, y), KNeighborsClassifier(1).fit(x, y)
+    first = game.play(tree, checkpoint=tmp_path)
+    assert game.play(tree, checkpoint=tmp_path).digest() == first.digest()
+    assert game.play(nearest).digest() != first.digest()
+    with pytest.raises(bdp.InputError, match="is of other data, models or settings; delete it"):
+        game.play(nearest, checkpoint=tmp_path)
+
+
+class Mixed(Normal):
+    """Draws examples with classes."""
+
+    def fit(self, x, y):
+        super().fit(x)
+
+    def sample(self, n, seed):
+        return super().sample(n, seed), np.random.default_rng(seed).integers(0, 2, n)
+
+
+class Copies:
+    """Draws what it was fitted on; a part of it with noise."""
+
+    def __init__(self, noisy=0.0):
+        self.noisy = noisy
+
+    def fit(self, x, y):
+        self.x, self.y = x, y
+
+    def sample(self, n, seed):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(0, len(self.x), n)
+        return self.x[rows] + (rng.random(n) < self.noisy)[:, None] * rng.normal(size=(n, 1)), self.y[rows]
+
+
+@pytest.mark.parametrize(("noisy", "told"), [(0.0, True), (0.6, True), (0.97, False)])
+def test_a_generator_that_copies_members_is_told(noisy, told, tmp_path):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+    game = bdp.games.Panoramia(x, y, generator=Copies(noisy))
+    tree, weak = DecisionTreeClassifier(random_state=0).fit(x, y), LogisticRegression().fit(x, y)
+    for _ in range(2):  # also where the games are read from the folder
+        played = game.play(tree, weak, checkpoint=tmp_path)
+        assert abs(played.copied - (1 - noisy)) < 0.1
+        found = bdp.audits.panoramia(played)
+        assert any("are copies of members" in warning for warning in found.warnings) == told
+    same = game.play(tree, weak, n_jobs=2)
+    assert same.copied == played.copied == same[0].copied
+    assert "copies of members" in str(found) or not told
+
+
+def test_copies_in_arrays_and_those_that_real_data_has():
+    """Rows of a table with few values occur often, which is no copying."""
+    rng = np.random.default_rng(5)
+    common, other = rng.integers(0, 3, (2, 400, 2)).astype(float)
+    losses = tuple(rng.random((2, 400)))
+    assert abs(bdp.games.coin_pairs((common, other), losses, losses).copied) < 0.01
+    fine, again = rng.normal(size=(2, 400, 2))
+    again[:200] = fine[:200]
+    assert bdp.games.coin_pairs((fine, again), losses, losses).copied == 0.5
+    mixed = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 1.0]})
+    assert marks(mixed)[0] == marks(mixed)[2] != marks(mixed)[1]
+    assert marks(np.zeros((2, 2)), [0, 1])[0] != marks(np.zeros((2, 2)), [0, 1])[1]
+    assert marks(object()) == []
+
+
+def test_a_control_that_says_nothing_is_none():
+    """Trees by chance make other scores of the same features: what the model says decides, and not the scores."""
+    rng = np.random.default_rng(6)
+    x, generated = rng.normal(size=(2, 400, 2))
+    losses = rng.gamma(1, 1, 400), rng.gamma(3, 1, 400)
+    forests = {f"{kind}_classifier": RandomForestClassifier(10) for kind in ("attack", "baseline")}
+    for how in ({}, forests):
+        played = bdp.games.coin_pairs((x, generated), losses, (np.ones(400), np.ones(400)), **how)
+        assert np.array_equal(played.control, played.baseline)
+        found = bdp.audits.panoramia(played)
+        assert found.value > 0.5
+        assert "The control adds nothing" in found.invalid
+        honest = bdp.games.coin_pairs((x, generated), losses, tuple(rng.random((2, 400))), **how)
+        assert bdp.audits.panoramia(honest).valid
 
 
 class Shifted(Normal):

@@ -1,0 +1,50 @@
+"""Which examples are copies of others, number by number: a generator may give back what it was fitted on.
+
+The model knows a copied member as well as the others, so that guesses between the two are coins, and a leak is hidden.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from bayes_dp.support.arrays import Bools
+
+__all__ = ["among", "doubled", "marks"]
+
+
+def marks(x: Any, y: Any = None) -> list[bytes]:
+    """Of each example a digest of what it holds, and of its class; none where examples are of no known kind.
+
+    >>> from bayes_dp.games.copies import marks
+    >>> one, other, again = marks(np.array([[1.0, -0.0], [1.0, 2.0], [1.0, 0.0]]))
+    >>> one == again, one == other
+    (True, False)
+    """
+    try:
+        array = np.asarray(x)
+        ends = [""] * len(array) if y is None else np.asarray(y).tolist()
+        return [_mark(row, end) for row, end in zip(array, ends, strict=True)]
+    except Exception:  # a value of any class, which may raise anything
+        return []
+
+
+def _mark(row: Any, label: Any) -> bytes:
+    cells = np.asarray(row)
+    numeric = cells.dtype.kind in "biuf"
+    content = (cells.astype(np.float64) + 0.0).tobytes() if numeric else repr(cells.tolist()).encode()  # −0 is 0
+    return hashlib.blake2b(content + repr(label).encode(), digest_size=12).digest()
+
+
+def among(some: list[bytes], others: list[bytes]) -> Bools:
+    """Whether there is a copy of each of some examples among the others, by their marks, (n,)."""
+    known = set(others)
+    return np.array([mark in known for mark in some], dtype=bool)
+
+
+def doubled(some: list[bytes]) -> float:
+    """The share of examples that there is another copy of, by their marks."""
+    counts = np.unique(np.array(some, dtype="S12"), return_counts=True)[1]
+    return float(counts[counts > 1].sum() / max(len(some), 1))

@@ -69,6 +69,8 @@ def _parts(value: Any) -> list[Any] | None:
         return list(value)
     if hasattr(value, "detach") and hasattr(value, "cpu"):  # a tensor of PyTorch
         return [np.asarray(value.detach().cpu())]
+    if all(hasattr(value, name) for name in ("get_arrays", "reset_n_calls")):  # neighbours, which count calls
+        return list(value.get_arrays())
     if hasattr(value, "shape") or not hasattr(value, "__dict__"):  # arrays and frames
         return None
     return [vars(value)] if vars(value) else None

@@ -184,11 +184,13 @@ def test_a_folder_of_another_model_that_knows_the_members_as_well(tmp_path):
     x, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     game = bdp.games.Panoramia(x, y, generator=Mixed())
     tree, nearest = DecisionTreeClassifier(random_state=0).fit(x, y), KNeighborsClassifier(1).fit(x, y)
-    first = game.play(tree, checkpoint=tmp_path)
-    assert game.play(tree, checkpoint=tmp_path).digest() == first.digest()
-    assert game.play(nearest).digest() != first.digest()
-    with pytest.raises(bdp.InputError, match="is of other data, models or settings; delete it"):
-        game.play(nearest, checkpoint=tmp_path)
+    digests = []
+    for target, folder in ((tree, "one"), (nearest, "two")):  # the second counts how often it is asked
+        digests += [game.play(target, checkpoint=tmp_path / folder).digest() for _ in range(2)]
+    assert digests[0] == digests[1] != digests[2] == digests[3]
+    for target, folder in ((tree, "two"), (nearest, "one")):
+        with pytest.raises(bdp.InputError, match="is of other data, models or settings; delete it"):
+            game.play(target, checkpoint=tmp_path / folder)
 
 
 class Mixed(Normal):

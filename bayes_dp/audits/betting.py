@@ -77,7 +77,7 @@ class Claims(Protocol):
     def block(self) -> tuple[int, int]: ...
 
     def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
-        """For rates (a, b), a + b ≤ 1: τ, c, the least and the largest s, and whether (a, b) is below: (k,) all."""
+        """For rates (a, b), a + b ≤ 1: τ, c, the least and the largest s, and whether (a, b) is below: (…, k) all."""
         ...
 
 
@@ -90,8 +90,8 @@ class ApproxClaims:
     block: tuple[int, int] = (1, 1)
 
     def touching(self, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Bools]:
-        one = np.ones(len(self.epsilon))
-        asked = Questions(self.block[0] * one, self.block[1] * one, self.epsilon, self.delta)
+        one, epsilon = np.ones(a.shape), np.broadcast_to(self.epsilon, a.shape)
+        asked = Questions(self.block[0] * one, self.block[1] * one, epsilon, self.delta)
         tau, c, outside = asked.nearest(a, b)
         low = np.where(tau < asked.corner, asked.ratio, 1 / asked.ratio)
         high = np.where(tau > asked.corner, 1 / asked.ratio, asked.ratio)
@@ -141,9 +141,10 @@ class LinesClaim:
         ratio = np.exp(self.epsilon)
         slope, height = np.r_[ratio, 1 / ratio], np.r_[1 - self.delta, (1 - self.delta) / ratio]
         lines = SmoothClaims(slope, lambda alpha, s: np.maximum(height - s * alpha, 0.0), lambda _, s: s, self.block)
-        tau, c, low, high, outside = lines.touching(np.full(len(slope), a[0]), np.full(len(slope), b[0]))
-        best = slice(i := int(divergence(self, (a, b), (tau, c), outside).argmax()), i + 1)
-        return tau[best], c[best], low[best], high[best], outside[best]
+        tau, c, _, _, outside = lines.touching(*np.broadcast_arrays(a, b, slope)[:2])
+        best = divergence(self, (a, b), (tau, c), outside).argmax(axis=-1)[..., None]
+        tau, c = (np.take_along_axis(each, best, axis=-1) for each in (tau, c))
+        return tau, c, slope[best], slope[best], np.take_along_axis(outside, best, axis=-1)
 
 
 def lines_below(f: TradeOffFunction) -> tuple[Floats, Floats]:

@@ -120,12 +120,10 @@ class Capital:
         y = np.searchsorted(high, self.thresholds, side="right")
         a, b = (x + 0.5) / (t + 1), (y + 0.5) / (t + 1)
         mirrored = a + b > 1
-        far = np.empty((len(a), self.size))
-        for j, (p, q) in enumerate(zip(np.where(mirrored, 1 - a, a), np.where(mirrored, 1 - b, b), strict=True)):
-            rates = np.full(self.size, p), np.full(self.size, q)
-            tau, c, _, _, outside = self.claims.touching(*rates)
-            far[j] = divergence(self.claims, rates, (tau, c), outside)
-        self.rule = far.argmax(axis=0)
+        one = np.ones((1, self.size))
+        p, q = (np.where(mirrored, 1 - each, each)[:, None] * one for each in (a, b))
+        tau, c, _, _, outside = self.claims.touching(p, q)
+        self.rule = divergence(self.claims, (p, q), (tau, c), outside).argmax(axis=0)
         if self.counts.shape[1] != len(a):
             self.counts = np.zeros((4, len(a)))
         self._bet = bet_on_product(self.claims, a[self.rule], b[self.rule])

@@ -71,9 +71,12 @@ class SubsampledGaussian(TradeOffFunction):
         with np.errstate(under="ignore"):
             steep = (1 - self.rate) * rest + self.rate * special.ndtr(-special.ndtri(alpha) - self.mu)
             at_end = 1 - float(self._power(end))
-            wanted = np.minimum(rest, 1 - at_end)
-            flat = least(lambda x: self._power(x) >= wanted, np.zeros_like(rest), end)
-        return np.where(alpha <= end, steep, np.where(alpha >= at_end, flat, end + at_end - alpha))
+            found = np.where(alpha <= end, steep, end + at_end - alpha)
+            flat = (alpha > end) & (alpha >= at_end)
+            if flat.any():  # a search of many steps, for those alone
+                wanted = np.minimum(rest[flat], 1 - at_end)
+                found[flat] = least(lambda x: self._power(x) >= wanted, np.zeros_like(wanted), end)
+        return found
 
     def _power(self, alpha: Floats) -> Floats:
         return (1 - self.rate) * alpha + self.rate * special.ndtr(special.ndtri(alpha) + self.mu)

@@ -217,9 +217,9 @@ def test_claims_and_audits_take_the_trade_off_function():
     claim = bdp.Claim.trade_off(f, 1e-3)
     assert claim.epsilon == pytest.approx(float(leakage.epsilon(2.0, 1e-3, subsample=0.25)))
     alpha = 0.05
-    missed = round(10_000 * (1 - float(leakage.power(2.0, alpha, subsample=0.25))))
-    assert not claim.test(bdp.ErrorCounts(500, 10_000, missed, 10_000)).refuted
-    assert claim.test(bdp.ErrorCounts(500, 10_000, missed - 500, 10_000)).refuted
+    missed = round(2000 * (1 - float(leakage.power(2.0, alpha, subsample=0.25))))
+    assert not claim.test(bdp.ErrorCounts(100, 2000, missed, 2000)).refuted
+    assert claim.test(bdp.ErrorCounts(100, 2000, missed - 200, 2000)).refuted
     weak = leakage.trade_off(0.02, subsample=0.5)
     assert f_dp.p_value(weak, 1000, 1000, 530) > 0.1
     assert f_dp.p_value(weak, 1000, 1000, 700) < 1e-3

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from bayes_dp.checks import show
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["LAWS", "Law", "law_of"]
+__all__ = ["LAWS", "Law", "law_of", "shown"]
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,12 @@ class Law(ABC):
         """Of the support."""
         return 0.0, math.inf
 
-    def valid(self) -> bool:
-        """Whether there is such a law: its numbers are above 0."""
-        return all(value > 0 for value in asdict(self).values())
+    def fault(self) -> str:
+        """Why there is no such law; empty where there is: its numbers are finite and above 0."""
+        for name, value in asdict(self).items():
+            if not _is_finite(value) or value <= 0:
+                return f"{name} must be a finite number above 0, not {shown(value)}"
+        return ""
 
     @abstractmethod
     def log_density(self, x: Floats) -> Floats:
@@ -54,6 +58,19 @@ class Law(ABC):
         import numpyro.distributions as dist
 
         return getattr(dist, type(self).__name__)(**asdict(self), validate_args=False)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_number(value) and math.isfinite(value)
+
+
+def shown(value: Any) -> str:
+    """A number of a prior, or what was given in its place, in a message."""
+    return f"{value:.6g}" if _is_number(value) else show(value)
 
 
 @dataclass(frozen=True)
@@ -112,9 +129,12 @@ class Uniform(Law):
     def ends(self) -> tuple[float, float]:
         return self.low, self.high
 
-    def valid(self) -> bool:
-        """Whether the ends are apart."""
-        return self.low < self.high
+    def fault(self) -> str:
+        """Why there is no such law: its ends are not finite, or not in order."""
+        for name, value in asdict(self).items():
+            if not _is_finite(value):
+                return f"{name} must be a finite number, not {shown(value)}"
+        return "" if self.low < self.high else f"low must be below high, not {self.low:g} and {self.high:g}"
 
     def log_density(self, x: Floats) -> Floats:
         return np.where((x >= self.low) & (x <= self.high), -math.log(self.high - self.low), -np.inf)
@@ -188,4 +208,4 @@ def law_of(prior: Any) -> Law | None:
     if prior.batch_shape or prior.event_shape:
         return None
     found = law(*(float(getattr(prior, field.name)) for field in fields(law)))
-    return found if found.valid() else None
+    return None if found.fault() else found

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_dp.bayes.laws import LAWS, Law, law_of
+from bayes_dp.bayes.laws import LAWS, Law, law_of, shown
 from bayes_dp.checks import InputError, show
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.workers import jax_must_run
@@ -85,7 +85,9 @@ def read(text: str) -> Any:
 
 def parse(text: str) -> Any:
     """A NumPyro distribution from such text, with numbers only."""
-    return _distribution(_read(text))
+    words = _read(text)
+    _law(words)  # which knows that ends have to be in order, as NumPyro does not
+    return _distribution(words)
 
 
 def numpyro_law(prior: Any) -> Any:
@@ -130,13 +132,15 @@ def _refusal(text: str, why: str) -> InputError:
 
 
 def _law(words: _Words) -> Law | None:
-    """The law of these words, if it is a usual one; what is wrong with them is for NumPyro to say."""
+    """The law of these words, if it is a usual one."""
     make = LAWS.get(words.family)
     try:
         found = None if make is None else make(*words.places, **words.names)
-    except TypeError:  # not the arguments that it has
+    except TypeError:  # not the arguments that it has, which is for NumPyro to say
         return None
-    return found if found is not None and found.valid() else None
+    if found is not None and (fault := found.fault()):
+        raise words.refuse(f"is no distribution: {fault}")
+    return found
 
 
 def _distribution(words: _Words) -> Any:
@@ -150,7 +154,62 @@ def _distribution(words: _Words) -> Any:
     try:
         return make(*words.places, **words.names, validate_args=True)
     except (TypeError, ValueError, AttributeError) as error:
+        if fault := _fault_without_check(words, make):
+            raise words.refuse(f"is no distribution: {fault}") from None
         raise words.refuse(f"is refused by NumPyro ({str(error).splitlines()[0]:.120})") from None
+
+
+def _fault_without_check(words: _Words, make: Any) -> str:
+    """What is wrong with the numbers of a distribution that NumPyro refuses; empty where it is something else."""
+    import numpyro
+
+    try:
+        with numpyro.validation_enabled(is_validate=False):
+            return _fault(make(*words.places, **words.names))
+    except Exception:  # arguments that it has not, or whatever numbers that it cannot work with lead to
+        return ""
+
+
+def _fault(prior: Any) -> str:
+    """Why there is no such distribution, by the first of its numbers that is not as it must be; empty where there is.
+
+    NumPyro looks at them itself when it is asked to, but not at the order of ends, and names the distribution within.
+    """
+    if isinstance(prior, Law):
+        return prior.fault()
+    for name, constraint in getattr(prior, "arg_constraints", {}).items():
+        value = getattr(prior, name, None)
+        if value is None or np.ndim(value):
+            continue
+        value = float(value)
+        if math.isnan(value) or (
+            math.isinf(value) and (name not in ("low", "high") or not hasattr(prior, "base_dist"))
+        ):
+            return f"{name} must be a finite number, not {value:g}"
+        if not getattr(constraint, "is_discrete", False) and not _holds(constraint, value):
+            return f"{name} must be {_wanted(constraint)}, not {value:g}"
+    lower, upper = _ends(prior)
+    if not lower < upper:
+        named = hasattr(prior, "low") and hasattr(prior, "high")
+        return f"{'low must be below high' if named else 'its ends must be in order'}, not {lower:g} and {upper:g}"
+    inner = getattr(prior, "base_dist", None)
+    return "" if inner is None else _fault(inner)
+
+
+def _holds(constraint: Any, value: float) -> bool:
+    """Whether a number is as a constraint wants it; one that depends on other numbers says nothing."""
+    try:
+        return bool(constraint(value))
+    except (TypeError, ValueError, NotImplementedError):
+        return True
+
+
+def _wanted(constraint: Any) -> str:
+    """A constraint in words."""
+    lower, upper = (getattr(constraint, f"{end}_bound", None) for end in ("lower", "upper"))
+    if lower is not None and upper is not None:
+        return f"between {float(lower):g} and {float(upper):g}"
+    return "a finite number" if lower is None else f"above {float(lower):g}"
 
 
 def support(parameter: str, prior: Any) -> tuple[float, float]:
@@ -158,8 +217,10 @@ def support(parameter: str, prior: Any) -> tuple[float, float]:
     _, low, high = DEFAULTS[parameter]
     if not isinstance(prior, Law):
         _check_distribution(parameter, prior)
+    if fault := _fault(prior):
+        raise InputError(f"the prior of {parameter} cannot be {describe(prior)}: {fault}")
     lower, upper = _ends(prior)
-    if lower < low or upper > high or not lower < upper:
+    if lower < low or upper > high:
         raise InputError(
             f"the prior of {parameter} must live within [{low:g}, {high:g}], but {describe(prior)} lives on"
             f" [{lower:g}, {upper:g}]"
@@ -196,7 +257,7 @@ def inside(prior: Any) -> float:
 
 def describe(prior: Any) -> str:
     """The prior in words: 'Gamma(concentration=2, rate=1)'."""
-    return _call(prior, lambda value: f"{value:.6g}")
+    return _call(prior, shown)
 
 
 def exact_words(prior: Any) -> str | None:
@@ -210,13 +271,13 @@ def exact_words(prior: Any) -> str | None:
     return words if type(again) is type(prior) and _call(again, repr) == words else None
 
 
-def _call(prior: Any, shown: Callable[[float], str]) -> str:
+def _call(prior: Any, written: Callable[[float], str]) -> str:
     if isinstance(prior, Law):
         numbers = asdict(prior)
     else:
         values = {name: getattr(prior, name, None) for name in getattr(prior, "arg_constraints", {})}
         numbers = {name: float(value) for name, value in values.items() if value is not None and np.ndim(value) == 0}
-    return f"{type(prior).__name__}({', '.join(f'{name}={shown(value)}' for name, value in numbers.items())})"
+    return f"{type(prior).__name__}({', '.join(f'{name}={written(value)}' for name, value in numbers.items())})"
 
 
 def log_density(prior: Any) -> Callable[[Floats], Floats]:

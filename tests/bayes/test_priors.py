@@ -1,5 +1,6 @@
 """Priors: reading, support, density."""
 
+import functools
 import math
 
 import jax
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats
 
 import bayes_dp as bdp
-from bayes_dp.bayes import priors
+from bayes_dp.bayes import laws, priors
 from bayes_dp.bayes.laws import LAWS, Law
 
 
@@ -162,6 +163,63 @@ def test_the_laws_are_those_of_scipy(prior, law):
     np.testing.assert_allclose(drawn, law.rvs(5, random_state=np.random.default_rng(1)), rtol=1e-15)
     assert priors.parse(priors.describe(found)).support(drawn).all()
     assert priors.exact_words(found) == priors.exact_words(priors.numpyro_law(found))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Uniform(3, 1)", "low must be below high, not 3 and 1"),
+        ("Uniform(1)", "low must be below high, not 1 and 1"),
+        ("LogUniform(3, 1)", "low must be below high, not 3 and 1"),
+        ("HalfNormal(0)", "scale must be a finite number above 0, not 0;"),
+        ("Gamma(1, rate=-2)", "rate must be a finite number above 0, not -2;"),
+        ("LogNormal(0, 0)", "scale must be above 0, not 0;"),
+        ("HalfCauchy(-1)", "scale must be above 0, not -1;"),
+        ("InverseGamma(1, 0)", "rate must be above 0, not 0;"),
+        ("Weibull(0, 1)", "scale must be above 0, not 0;"),
+    ],
+)
+def test_what_is_wrong_with_the_numbers_of_a_text(text: str, message: str):
+    for read in (priors.read, priors.parse, functools.partial(priors.prior_of, "epsilon")):
+        if text.startswith("LogUniform") and not isinstance(read, functools.partial):
+            continue  # whose ends are looked at with those of the parameter
+        with pytest.raises(bdp.InputError, match=message) as caught:
+            read(text)
+        assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (dist.Uniform(3.0, 1.0), r"Uniform\(low=3, high=1\): low must be below high, not 3 and 1$"),
+        (dist.Uniform(1.0, 1.0), "low must be below high, not 1 and 1$"),
+        (dist.Uniform(0.0, math.nan), "high must be a finite number, not nan$"),
+        (dist.Uniform(0.0, math.inf), "high must be a finite number, not inf$"),
+        (dist.LogUniform(3.0, 1.0), "low must be below high, not 3 and 1$"),
+        (dist.LogUniform(1.0, math.inf), "high must be a finite number, not inf$"),
+        (dist.TruncatedNormal(1.0, 1.0, low=3.0, high=1.0), "low must be below high, not 3 and 1$"),
+        (dist.TruncatedNormal(1.0, 1.0, low=0.0, high=math.nan), "high must be a finite number, not nan$"),
+        (dist.TruncatedNormal(1.0, math.inf, low=0.0), "scale must be a finite number, not inf$"),
+        (dist.TruncatedCauchy(0.0, 1.0, low=3.0, high=1.0), "low must be below high, not 3 and 1$"),
+        (dist.HalfNormal(math.inf), "scale must be a finite number, not inf$"),
+        (dist.Gamma(-1.0, 1.0, validate_args=False), "concentration must be above 0, not -1$"),
+        (dist.Exponential(0.0, validate_args=False), "rate must be above 0, not 0$"),
+        (laws.Uniform(3, 1), "low must be below high, not 3 and 1$"),
+        (laws.Uniform(0, math.inf), "high must be a finite number, not inf$"),
+        (laws.HalfNormal(-1), "scale must be a finite number above 0, not -1$"),
+        (laws.HalfNormal(math.nan), "scale must be a finite number above 0, not nan$"),
+        (laws.Beta(1, "a"), "concentration0 must be a finite number above 0, not 'a'$"),
+    ],
+)
+def test_what_is_wrong_with_the_numbers_of_a_prior(prior, message: str):
+    with pytest.raises(bdp.InputError, match=f"the prior of epsilon cannot be .*{message}") as caught:
+        priors.prior_of("epsilon", prior)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("high", [2.0, math.inf])
+def test_a_truncated_law_may_have_no_end(high: float):
+    assert priors.support("epsilon", dist.TruncatedNormal(1.0, 1.0, low=0.5, high=high)) == (0.5, high)
 
 
 @pytest.mark.parametrize("family", sorted(LAWS))

@@ -69,26 +69,32 @@ def _in_short(found: Findings) -> Iterator[Piece]:
         alike = "" if found.alike else ", which take members and non-members for alike"
         yield Paragraph(f"What follows is of the error counts alone{alike}:")
     tone: Literal["plain", "lead"] = "lead" if found.shifted is None and found.claim is None else "plain"
-    middle = (
-        f"In the first case values above and below {found.posterior.median:.3g} are equally probable.{_told(found)}"
-    )
     if found.cautions:
         yield Paragraph(
             f"Under a model that should not be taken as it stands (see the warnings), ε is between {low} and {high}"
-            f" with {share} probability, at δ = {found.delta:g}{beside}. {middle}",
+            f" with {share} probability, at δ = {found.delta:g}{beside}.{_told(found)}",
             tone,
         )
     else:
         yield Paragraph(
-            f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}{beside}. {middle}", tone
+            f"With {share} probability, ε is between {low} and {high}, at δ = {found.delta:g}{beside}.{_told(found)}",
+            tone,
         )
     if found.verdict is not None:
         yield from _verdict(found.verdict)
-    for sentence in (*found.cautions, found.posterior.high_end(found.prob)):
+    for sentence in (*found.cautions, _why_two(found)):
         yield Paragraph(shown(sentence), "warning")
     if found.cautions and found.check is not None:
         yield Paragraph("The section on whether the model fits the counts says what may be done about it.")
     yield Items(tuple(_main_points(found)))
+
+
+def _why_two(found: Findings) -> str:
+    """What the headline's two intervals presume, without telling again what it says."""
+    post = found.posterior
+    if isinstance(post, BesideGaussian):
+        return post.why_two_intervals(found.prob)
+    return post.high_end(found.prob)
 
 
 def _told(found: Findings) -> str:
@@ -126,6 +132,7 @@ def _main_points(found: Findings) -> Iterator[str]:
         "This is a posterior: what the counts, a model of the attacks and the beliefs held before say together. It is"
         " neither a guarantee nor a proof, and it is only as good as what it rests on, which is listed below."
     )
+    yield f"Values of ε above and below {found.posterior.median:.3g} are equally probable, by the first interval."
     yield (
         f"An ε of {high:.3g} would mean: whoever is free to falsely accuse 1% of the non-members finds at most"
         f" {_percent(_most_found(found, high, 0.01))} of the members; with an ε of {low:.3g}, at most"

@@ -561,7 +561,7 @@ call(
 )
 ONE = {"parameter": Values((None, "epsilon"), ("", "delta", "strength", 3, True, ["epsilon"], THING))}
 call(f"{AVERAGE}.pdf", Method(average, "pdf"), {"value": 1.0}, **POINTS | ONE)
-for _name in ("gaussian", "high_end", "shown"):
+for _name in ("gaussian", "high_end", "shown", "why_two_intervals"):
     call(f"{BESIDE}.{_name}", Method(posterior, _name), {}, prob=PROB)
 
 # Members of a family

@@ -122,6 +122,20 @@ def test_the_text_says_these_numbers(hostile, counts):
     assert "Of 490 runs without the example in question, 94 were wrongly taken for runs with it (19.2%," in text
 
 
+def test_the_two_readings_of_the_counts_stand_once_in_the_summary(hostile):
+    pieces = hostile.document.sections[0].pieces
+    said = " ".join([*(p.text for p in pieces if isinstance(p, Paragraph)), points(hostile)])
+    first, last = hostile.posterior.gaussian(0.9)
+    for sentence in (
+        f"were the noise Gaussian, between {first:.3g} and {last:.3g}.",
+        "Gaussian noise allows no such attack.",
+        hostile.posterior.told,
+    ):
+        assert said.count(sentence) == 1
+    assert f"{last:.4g}" == f"{last:.3g}" or f"{last:.4g}" not in said  # as the summary of the posterior says it
+    assert [p.tone for p in pieces if isinstance(p, Paragraph) and "no such attack" in p.text] == ["warning"]
+
+
 def test_every_assumption_is_told(hostile, sampled):
     for report in (hostile, sampled):
         entries = [e for s in report.document.sections for p in s.pieces if isinstance(p, Items) for e in p.entries]

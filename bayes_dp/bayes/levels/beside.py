@@ -97,6 +97,18 @@ class BesideGaussian(Posterior):
             f" {instead}. {self.told}{self._collapsed(prob)}"
         )
 
+    def why_two_intervals(self, prob: float = 0.9) -> str:
+        """What `high_end` says besides both intervals and `told`, for those who have seen these.
+
+        >>> print(bdp.estimate(bdp.ErrorCounts(10, 100, 20, 100), delta=1e-3).why_two_intervals())
+        The first upper end presumes attacks that come near the best that (ε,δ) allows; Gaussian noise allows ...
+        """
+        prob = one_number("prob", prob, 0.0, 1.0, low_open=True, high_open=True)
+        return (
+            "The first upper end presumes attacks that come near the best that (ε,δ) allows; Gaussian noise allows no"
+            f" such attack.{self._collapsed(prob)}"
+        )
+
     def _collapsed(self, prob: float) -> str:
         """What the same counts say at δ = 0, where an interval that begins below δ ends far below that; else nothing.
 

@@ -22,7 +22,7 @@ from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.priors import describe
 from bayes_dp.bayes.question import Question, Strength, ask, needs_area
-from bayes_dp.bayes.sampled import SampledPosterior
+from bayes_dp.bayes.sampled import SampledPosterior, saved_run
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.support.arrays import Floats, Ints
 
@@ -70,6 +70,10 @@ class GroupedPosterior(SampledPosterior):
 
     def _answer(self, question: Question) -> Self:
         return self._of(replace(self._asked, question=question))
+
+    def _saved_run(self) -> dict[str, Any] | None:
+        kept = self.samples["epsilon"].shape[1]
+        return saved_run("nuts", self._asked.settings, kept, groups="hierarchical", spread=self._asked.spread)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bayes_dp.data.counts import CROSS_FED, OBSERVATIONAL, ErrorCounts
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 
-__all__ = ["Parameter", "Question", "Strength", "ask", "asked_again", "needs_area", "priors_for"]
+__all__ = ["Parameter", "Question", "Strength", "ask", "asked_again", "needs_area", "priors_for", "words_of_priors"]
 
 Parameter = Literal["epsilon", "delta"]
 Strength = float | Literal["free", "tight"]
@@ -96,17 +96,24 @@ class Question:
 
     def saved(self) -> dict[str, Any] | None:
         """What it takes to ask again, fit for JSON; None where a prior is none that text can say."""
-        return asked_again(self.counts, self.known, self.strength, self.priors, "approx")
+        counts = self.counts if self.grouped is None else self.grouped
+        return asked_again(counts, self.known, self.strength, self.priors, "approx")
 
 
 def asked_again(
-    counts: ErrorCounts, known: float | None, strength: Strength, priors: Mapping[str, Any], family: str
+    counts: ErrorCounts, known: float | None, strength: Strength, priors: Mapping[str, Any], family: str | None
 ) -> dict[str, Any] | None:
-    """A question fit for JSON, of which `bayes/saved.py` is the reader; None where text cannot say a prior."""
-    words = {name: exact_words(prior) for name, prior in priors.items()}
-    if None in words.values():
+    """A question fit for JSON, of which `bayes/saved.py` is the reader; None where text cannot say what is asked."""
+    words = words_of_priors(priors)
+    if words is None or family is None:
         return None
     return {"counts": counts.to_dict(), "family": family, "known": known, "strength": strength, "priors": words}
+
+
+def words_of_priors(priors: Mapping[str, Any]) -> dict[str, str] | None:
+    """The text of each prior, with all digits; None where one has none."""
+    words = {name: exact_words(prior) for name, prior in priors.items()}
+    return None if None in words.values() else {name: str(text) for name, text in words.items()}
 
 
 def _shared_labels(counts: ErrorCounts) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from bayes_dp.bayes.levels.beside import BesideGaussian
+from bayes_dp.bayes.likelihoods.registry import LIKELIHOODS
+from bayes_dp.bayes.priors import exact_words
 from bayes_dp.bayes.question import Question
 from bayes_dp.results.posterior import Marginal, SampleMarginal, check_draws
 from bayes_dp.support.arrays import Floats, Ints
 
-__all__ = ["SampledPosterior"]
+__all__ = ["SampledPosterior", "saved_run"]
 
 
 class SampledPosterior(BesideGaussian):
@@ -24,6 +27,16 @@ class SampledPosterior(BesideGaussian):
         self.question, self.samples = question, dict(samples)
         self.marginals: Mapping[str, Marginal] = {k: SampleMarginal.of(values) for k, values in samples.items()}
         self._alpha, self._beta, self._stats = alpha, beta, stats
+
+    def _saved_question(self) -> dict[str, Any] | None:
+        """The question and the run that answers it, as `estimate` takes both; None where either cannot be repeated."""
+        asked, run = self.question.saved(), self._saved_run()
+        return None if asked is None or run is None else asked | {"run": run}
+
+    def _saved_run(self) -> dict[str, Any] | None:
+        """The method, the likelihood, the groups, their spread and the settings, fit for JSON; None for a likelihood or
+        a prior of the user's own, and for a run that was interrupted."""
+        return None
 
     def draws(self, size: int = 4000, seed: int = 0) -> dict[str, Floats]:
         """`size` of the draws in random order, each at most once as long as there are enough; arrays (size,)."""
@@ -49,3 +62,17 @@ class SampledPosterior(BesideGaussian):
         drawn = {**self.samples, "alpha": self._alpha, "beta": self._beta}
         told = {name: np.asarray(values)[:, ::step] for name, values in self._stats.items()}
         return {name: np.asarray(values)[:, ::step] for name, values in drawn.items()}, told
+
+
+def saved_run(
+    method: str, settings: Any, kept: int, *, likelihood: Any = None, groups: str | None = None, spread: Any = None
+) -> dict[str, Any] | None:
+    """See `_saved_run`: of so many draws kept of each chain, and a likelihood, or a form of groups and their spread."""
+    if kept < settings.draws or (groups is None and LIKELIHOODS.get(likelihood.name) is not likelihood):
+        return None
+    words = spread if spread is None or isinstance(spread, float) else exact_words(spread)
+    if words is None and spread is not None:
+        return None
+    chosen = {name: value for name, value in asdict(settings).items() if name != "progress"}
+    name = "binomial" if groups is not None else likelihood.name
+    return {"method": method, "likelihood": name, "groups": groups, "spread": words, "settings": chosen}

@@ -86,7 +86,7 @@ class Findings:
             "question": {"delta": self.delta, "prob": self.prob, "seed": self.seed},
             "data": self.counts.to_dict() | {"digest": self.counts.digest()},
             "posterior": self.posterior.to_dict(self.prob),
-            "shifted": None if self.shifted is None else self.shifted.to_dict(self.prob),
+            "shifted": None if self.shifted is None else self.shifted.to_dict(self.prob) | {"asked": None},  # no scores
             "comparison": self.comparison.to_dict(),
             **({} if self.game is None else {"panoramia": self.game.to_dict()}),
             "model_check": None if self.check is None else self.check.to_dict(),

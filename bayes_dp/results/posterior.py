@@ -431,14 +431,20 @@ class Posterior(Result):
     def from_json(source: Source) -> Posterior:
         """The posterior of a file that `to_json` or `bayes-dp estimate --json` wrote, by asking its question again.
 
-        So for posteriors by quadrature, (ε, δ) and the families. Of one by draws a file holds the intervals only; it is
-        refused, as is a file whose intervals are not those of its counts and priors.
+        It takes as long as it did; of a sampler the chains are run again, with the seed. A file is refused whose
+        intervals are not those of its data and priors, and one of a family, a likelihood or a prior of the user's own.
         """
         return _above("saved").read_file(source)
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> Posterior:
-        """The inverse of `to_dict`, likewise."""
+        """The inverse of `to_dict`, likewise.
+
+        >>> rng = np.random.default_rng(0)
+        >>> post = bdp.estimate_curves((rng.normal(size=50), rng.normal(1.0, 1.0, 50)), 0.1, family="pure")
+        >>> bdp.Posterior.from_dict(post.to_dict()).interval() == post.interval()
+        True
+        """
         return _above("saved").read_dict(content)
 
     def to_json(self, path: str | PathLike[str], prob: float = 0.9) -> None:

@@ -51,9 +51,9 @@ BAYES_FLOORS = (
     ("levels",),
     ("sampled",),
     ("exact", "mhaar", "nuts"),
-    ("compare_families", "grouped", "saved"),
+    ("compare_families", "grouped"),
     ("estimate",),
-    ("checks",),
+    ("checks", "saved"),
     ("inference_data",),
 )
 

@@ -306,7 +306,7 @@ def test_the_first_sentence_is_of_the_guesses_with_the_shift_taken_off():
     assert f"ε, is believed to be between {ends[0]:.3g} and {ends[1]:.3g}" in said
     assert f"by {bound.value:.3g} from below, with confidence 95%." in said
     assert "should not be taken" not in said
-    assert report.to_dict()["shifted"] == json.loads(json.dumps(post.to_dict(0.9)))
+    assert report.to_dict()["shifted"] == json.loads(json.dumps(post.to_dict(0.9))) | {"asked": None}
     assert report.findings.comparison == bdp.compare(ONE_MODEL, 1e-3, scores=scores)
     (row,) = report.findings.comparison.select("zero-run")
     assert report.findings.quoted == row

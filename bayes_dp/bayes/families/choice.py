@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Any
 
 from bayes_dp.bayes.families.base import TradeOffFamily
 from bayes_dp.bayes.families.registry import APPROX, AVERAGE, FAMILIES
+from bayes_dp.bayes.families.subsampled import SubsampledGaussian, subsampled_gaussian
 from bayes_dp.checks import InputError, show
 
-__all__ = ["family_of"]
+__all__ = ["family_of", "family_of_words", "words_of_family"]
 
 _FUNCTION = "subsampled_gaussian"  # which has a parameter of its own
+_CALLED = re.compile(rf"{_FUNCTION}\(([0-9]+(?:\.[0-9]+)?(?:e-[0-9]+)?)\)")
 
 
 def family_of(family: Any) -> TradeOffFamily:
@@ -26,6 +29,19 @@ def family_of(family: Any) -> TradeOffFamily:
     raise InputError(
         f"family must be {', '.join(map(repr, names))} or a Family, not {show(family)}{_meant(family, names)}"
     )
+
+
+def words_of_family(family: TradeOffFamily) -> str | None:
+    """Text that `family_of_words` reads as this very family; None for one of the user's own."""
+    if type(family) is SubsampledGaussian:
+        return f"{_FUNCTION}({family.q!r})"
+    return family.name if FAMILIES.get(family.name) is family else None
+
+
+def family_of_words(words: str) -> TradeOffFamily:
+    """The family of this name, or "subsampled_gaussian(q)" with its q."""
+    called = _CALLED.fullmatch(words)
+    return subsampled_gaussian(float(called[1])) if called else family_of(words)
 
 
 def _meant(family: Any, names: tuple[str, ...]) -> str:

@@ -194,11 +194,11 @@ class AveragePosterior(Posterior):
 
     def _saved_question(self) -> dict[str, Any] | None:
         """The question of one family, and the names of all; None where their questions have more differences."""
-        asked = {name: post._saved_question() for name, post in self.posteriors.items()}
-        first = next(iter(asked.values()))
-        if first is None or any(each != first | {"family": name} for name, each in asked.items()):
+        asked = [post._saved_question() for post in self.posteriors.values()]
+        first = asked[0]
+        if first is None or any(each is None or each != first | {"family": each["family"]} for each in asked):
             return None
-        return first | {"family": "average", "families": list(asked)}
+        return first | {"family": "average", "families": [each["family"] for each in asked if each is not None]}
 
     def gaussian(self, prob: float = 0.9) -> tuple[float, float]:
         """The interval under the Gaussian family."""

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayes_dp.bayes.families.base import TradeOffFamily
+from bayes_dp.bayes.families.choice import words_of_family
 from bayes_dp.bayes.families.registry import FAMILIES
 from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.fit import Fit
@@ -25,7 +26,7 @@ from bayes_dp.bayes.levels.posterior import FamilyPosterior
 from bayes_dp.bayes.levels.ranks import RankLevels
 from bayes_dp.bayes.levels.score_orders import ScoreOrders
 from bayes_dp.bayes.priors import describe, prior_of
-from bayes_dp.bayes.question import Strength
+from bayes_dp.bayes.question import Strength, words_of_priors
 from bayes_dp.checks import InputError, one_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.results.posterior import Posterior, Provenance, check_draws
@@ -89,6 +90,21 @@ class CurveQuestion:
             f"The whole error curve of each base is a member of the {name} family, between sθ and θ.",
             strength,
         )
+
+    def saved(self) -> dict[str, Any] | None:
+        """What it takes to ask again; None for a family or a prior of the user's own."""
+        priors, family = words_of_priors(self.priors), words_of_family(self.family)
+        if priors is None or family is None:
+            return None
+        return {
+            "orders": self.orders.to_dict(),
+            "members": [{"family": family, "priors": priors}],
+            "averaged": False,
+            "known": self.known,
+            "strength": self.strength,
+            "seed": self.seed,
+            "accept_misfit": False,
+        }
 
     def provenance(self) -> Provenance:
         digest = hashlib.sha256()
@@ -194,6 +210,9 @@ class CurvePosterior(OfOrders, FamilyPosterior):
 
     def _answer(self, question: Any, marginal: GridMarginal | None = None) -> Self:
         return type(self)(question, self._fit, self._law, self.check, marginal=marginal)
+
+    def _saved_question(self) -> dict[str, Any] | None:
+        return self.question.saved()
 
     def _pointwise(self, draws: Mapping[str, Floats]) -> Floats:
         """log p(order of the scores | draw) of every base, its level integrated out, (size, n)."""

@@ -100,6 +100,14 @@ class CurvesAverage(OfOrders, AveragePosterior):
         found = [type(self)(posts, accept) for posts in self._each_at(np.atleast_1d(values))]
         return found if values.ndim else found[0]
 
+    def _saved_question(self) -> dict[str, Any] | None:
+        """The question of one family, and the families of all with their priors; None where one has no text."""
+        asked = [post._saved_question() for post in self.posteriors.values()]
+        members = [one for each in asked if each is not None for one in each["members"]]
+        if asked[0] is None or len(members) < len(asked):
+            return None
+        return asked[0] | {"members": members, "averaged": True, "accept_misfit": self.accept_misfit}
+
     def _refuse_misfit(self, delta: float, accept_misfit: bool) -> None:
         """Say why there is no ε at this δ where the check rejects the heaviest family, unless that is accepted."""
         post = self.heaviest

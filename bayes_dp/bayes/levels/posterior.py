@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_dp.bayes.families.base import TradeOffFamily
-from bayes_dp.bayes.families.choice import family_of
-from bayes_dp.bayes.families.registry import FAMILIES
+from bayes_dp.bayes.families.choice import family_of, words_of_family
 from bayes_dp.bayes.grid.axis import axis_of
 from bayes_dp.bayes.grid.grid import GridMarginal
 from bayes_dp.bayes.levels.counts import CountLevels
@@ -100,12 +99,10 @@ class FamilyQuestion:
 
     def saved(self) -> dict[str, Any] | None:
         """What it takes to ask again; None for a family or a prior of the user's own."""
-        if FAMILIES.get(self.family.name) is not self.family:
-            return None
         priors = dict(self.priors)
         if self.prior is not None:
             priors = {self.family.parameter: self.prior} | {k: v for k, v in priors.items() if k == "strength"}
-        return asked_again(self.counts, self.known, self.strength, priors, self.family.name)
+        return asked_again(self.counts, self.known, self.strength, priors, words_of_family(self.family))
 
     def provenance(self) -> Provenance:
         asked = self.asked.provenance("exact", {"family": self.family.name})

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from bayes_dp.attacks.score_matrix import ScoreMatrix
 from bayes_dp.checks import InputError, seed_of, show
 from bayes_dp.data.guess_table import GuessTable
+from bayes_dp.data.json_text import A_COUNT, Wanted, checked_object, is_finite
 from bayes_dp.data.loss_table import LossTable
 from bayes_dp.support.arrays import Floats, Ints
 
@@ -20,6 +21,28 @@ __all__ = ["ScoreOrders"]
 _MOST = 5000  # scores of a base that are used
 _TIED = 0.01  # share of tied scores from which it is told
 _SIDES = ("without the example", "with it")
+
+
+def _is_order(value: Any) -> bool:
+    """Whether a JSON value says the order of scores of both kinds."""
+    return isinstance(value, str) and len(value) <= _MOST and set(value) == {"0", "1"}
+
+
+_FIELDS: dict[str, Wanted] = {
+    "labels": (
+        lambda value: isinstance(value, list) and len(value) > 0 and all(map(_is_order, value)),
+        f"texts of at most {_MOST} letters 0 and 1, both in each",
+    ),
+    "base": (
+        lambda value: isinstance(value, list) and all(isinstance(label, str) for label in value),
+        "a list of labels",
+    ),
+    "tied": (
+        lambda value: isinstance(value, list) and all(is_finite(share, 0.0, 1.0) for share in value),
+        "a list of numbers from 0 to 1",
+    ),
+    "left_out": A_COUNT,
+}
 
 
 @dataclass(frozen=True)
@@ -91,6 +114,28 @@ class ScoreOrders:
             both = np.intersect1d(place[label == 0], place[label == 1])
             tied[i] = np.isin(place, both).mean()
         return cls(tuple(labels), names, tied, left_out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The labels of each base as a text of 0 and 1, and what else `from_dict` reads."""
+        return {
+            "labels": ["".join(map(str, labels)) for labels in self.labels],
+            "base": list(self.base),
+            "tied": self.tied.tolist(),
+            "left_out": self.left_out,
+        }
+
+    @classmethod
+    def from_dict(cls, place: str, content: Any) -> ScoreOrders:
+        """The inverse of `to_dict`; anything else is refused, by messages that begin with `place`."""
+        found = checked_object(place, content, _FIELDS)
+        n = len(found["labels"])
+        for name in ("base", "tied"):
+            if len(found[name]) != n:
+                raise InputError(f"{place}: {name} must hold as many values as labels, {n}, not {len(found[name])}")
+        if found["left_out"] > n:
+            raise InputError(f"{place}: left_out must be at most the number of bases, {n}, not {found['left_out']}")
+        labels = tuple(np.array([char == "1" for char in text], dtype=np.int64) for text in found["labels"])
+        return cls(labels, tuple(found["base"]), np.array(found["tied"], dtype=np.float64), found["left_out"])
 
     def notes(self) -> tuple[str, ...]:
         """What was drawn, sentences."""

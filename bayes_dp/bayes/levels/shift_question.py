@@ -16,9 +16,10 @@ from bayes_dp.audits.memberships import under_propensities
 from bayes_dp.audits.poisson_binomial import tail
 from bayes_dp.audits.tampering import lean
 from bayes_dp.bayes.levels.leans import GroupOfGuesses
+from bayes_dp.bayes.levels.saved_guesses import dict_of_guesses
 from bayes_dp.bayes.levels.shift import ShiftLikelihood
 from bayes_dp.bayes.priors import describe, prior_of
-from bayes_dp.bayes.question import Strength, priors_for
+from bayes_dp.bayes.question import Strength, priors_for, words_of_priors
 from bayes_dp.checks import InputError, numbers, one_number, seed_of, truth
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
@@ -124,6 +125,21 @@ class ShiftQuestion:
         else:
             found.append("The propensities are exact: where they are not, e and ε may be too large.")
         return (*found, *self.guesses.table.source.assumptions)
+
+    def saved(self) -> dict[str, Any] | None:
+        """What it takes to ask again; None for a prior that text cannot say, or guesses whose number others chose."""
+        priors, guesses = words_of_priors(self.priors), dict_of_guesses(self.guesses)
+        if priors is None or guesses is None:
+            return None
+        return {
+            "guesses": guesses,
+            "draws": [" ".join(map(repr, row)) for row in self.propensity.tolist()] if self.drawn else None,
+            "trusted": self.known,
+            "known": self.delta,
+            "strength": self.strength,
+            "priors": priors,
+            "seed": self.seed,
+        }
 
     def provenance(self) -> Provenance:
         digest = self.guesses.digest_of_examples()

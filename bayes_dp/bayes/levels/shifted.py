@@ -354,7 +354,11 @@ class ShiftedPosterior(Posterior):
             "cautions": list(self._cautions(prob)),
             "warnings": list(self.warnings),
             "provenance": self.provenance.to_dict(),
+            "asked": self._saved_question(),
         }
+
+    def _saved_question(self) -> dict[str, Any] | None:
+        return self.question.saved()
 
     def __repr__(self) -> str:
         ends = []

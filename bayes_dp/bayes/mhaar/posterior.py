@@ -25,7 +25,7 @@ from bayes_dp.bayes.mhaar.noise import noise_of_blocks
 from bayes_dp.bayes.mhaar.start import start
 from bayes_dp.bayes.precision import double, doubled
 from bayes_dp.bayes.question import Question, Strength, ask, needs_area
-from bayes_dp.bayes.sampled import SampledPosterior
+from bayes_dp.bayes.sampled import SampledPosterior, saved_run
 from bayes_dp.checks import InputError, seed_of, show, whole_number
 from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.region import log_layer_area
@@ -102,6 +102,13 @@ class MhaarPosterior(SampledPosterior):
 
     def _answer(self, question: Question) -> Self:
         return self._of(question, self._settings)
+
+    def _saved_run(self) -> dict[str, Any] | None:
+        likelihood: Any = self.question.likelihood
+        kept = self.diagnostics["draws"]
+        if self.question.grouped is None:
+            return saved_run("mhaar", self._settings, kept, likelihood=likelihood)
+        return saved_run("mhaar", self._settings, kept, groups="aggregate", spread=likelihood.spread)
 
     def _chains_of(self, size: int = 4000, seed: int = 0) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """With the acceptance rates, and the log density of (ε, s, α, β) up to a constant as `lp`."""

@@ -17,7 +17,7 @@ from bayes_dp.bayes.nuts.model import bayes_model
 from bayes_dp.bayes.nuts.sampler import ModelDraws, NutsSettings, sample
 from bayes_dp.bayes.precision import doubled
 from bayes_dp.bayes.question import Question, Strength, ask, needs_area
-from bayes_dp.bayes.sampled import SampledPosterior
+from bayes_dp.bayes.sampled import SampledPosterior, saved_run
 from bayes_dp.data.counts import ErrorCounts
 
 __all__ = ["NutsPosterior", "nuts"]
@@ -45,6 +45,10 @@ class NutsPosterior(SampledPosterior):
 
     def _answer(self, question: Question) -> Self:
         return self._of(question, self._settings)
+
+    def _saved_run(self) -> dict[str, Any] | None:
+        kept = self.samples["epsilon"].shape[1]
+        return saved_run("nuts", self._settings, kept, likelihood=self.question.likelihood)
 
 
 def nuts(

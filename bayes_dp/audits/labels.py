@@ -28,7 +28,7 @@ from bayes_dp.audits.proxy_error import proxy_error
 from bayes_dp.checks import InputError, is_one_of, show
 from bayes_dp.data.class_probabilities import classes, probabilities
 from bayes_dp.games.labels import LabelGame
-from bayes_dp.results.bound import LowerBound, joined
+from bayes_dp.results.bound import REPLACED, LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats, Ints
 from bayes_dp.support.callable_module import call_module_as
@@ -112,6 +112,7 @@ def labels(
     invalid = [found["invalid"], _contradicted(error, tau), blamed(blind, exact, found["value"]), weak]
     details = {key: value for key, value in found.items() if key not in ("value", "assumption", "invalid")}
     details["tau_at_least"] = proxy_error(y, q, confidence)
+    details["neighbours"] = REPLACED
     if blind is not None:
         details |= {"control": blind["value"], "excess": found["value"] - blind["value"]}
     turned = "" if model is None else turned_model(y, probabilities("model", model))

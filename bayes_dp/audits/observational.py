@@ -39,7 +39,7 @@ from bayes_dp.audits.label_control import blind_game
 from bayes_dp.audits.one_run import best_lower_bounds
 from bayes_dp.checks import InputError, is_one_of, one_number, seed_of, show, truth, whole_number
 from bayes_dp.data.guess_table import GuessTable
-from bayes_dp.results.bound import LowerBound, joined
+from bayes_dp.results.bound import REPLACED, LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.arrays import Floats
 from bayes_dp.support.callable_module import call_module_as
@@ -134,6 +134,7 @@ def observational(
     found = played({"score": game}, made, lower, 1 - confidence, games, seed, "both")
     blind = None if control is None else played({"score": control}, made, lower, 1 - confidence, games, seed, "both")
     details = {key: value for key, value in found.items() if key not in ("value", "score", "assumption", "invalid")}
+    details["neighbours"] = REPLACED
     if blind is not None:
         details |= {"control": blind["value"], "excess": found["value"] - blind["value"]}
     settings = {"confidence": confidence, "tau": tau, "family": family, "games": games, "seed": seed, "exact": exact}

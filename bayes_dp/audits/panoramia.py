@@ -37,17 +37,17 @@ from bayes_dp.data.counts import ErrorCounts
 from bayes_dp.data.guess_table import GuessTable
 from bayes_dp.data.guesses import Guesses
 from bayes_dp.games.played import Played
-from bayes_dp.results.bound import Estimate, LowerBound, joined
+from bayes_dp.results.bound import REPLACED, Estimate, LowerBound, joined
 from bayes_dp.results.posterior import Provenance
 from bayes_dp.support.callable_module import call_module_as
 
-__all__ = ["panoramia"]
+__all__ = ["OF_REPLACEMENT", "panoramia"]
 
 
 _COIN = "Whether an example is a member was decided by its own fair coin, unknown to the classifiers."
-_REPLACED = (
-    "ε is of the replacement of an example by another one, as coins fell after the training; for adding or removing one"
-    " take half of it."
+OF_REPLACEMENT = (
+    "ε is of the replacement of an example by another one, as coins fell after the training; of adding or removing one"
+    " half of it is a bound, at δ/(1 + e^(ε/2))."
 )
 _TURNED = "The classifiers take members for the others more often than not: the same examples may be on both sides."
 _HIGH = 2.5  # of c, with which nothing was seen in what was measured
@@ -169,6 +169,7 @@ def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> 
     best = _middle(found)
     values = np.array([one.value for one in found])
     details = dict(best.details) | {"games": len(found), "mean": float(values.mean()), "sd": float(values.std())}
+    details["neighbours"] = REPLACED
     details |= {"largest_possible": _ceiling(played, delta, gamma, 1 - each)}
     if not played.generated:
         details |= {"baseline": _middle(measured(1)).value}
@@ -176,7 +177,7 @@ def _of_games(played: Played, delta: float, gamma: float, confidence: float) -> 
         details |= {"control": (blind := _middle(controls).value), "excess": best.value - blind}
     if played.sizes:
         details["sizes"] = dict(played.sizes)
-    assumptions = [*best.assumptions, _REPLACED]
+    assumptions = [*best.assumptions, OF_REPLACEMENT]
     if played.generated:
         assumptions.append("No example that is audited was used to train the generator, a helper or a classifier.")
     if len(found) > 1:

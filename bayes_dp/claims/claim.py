@@ -49,6 +49,7 @@ class Claim:
         self.delta = delta  # at which its ε is stated; None for none
         self.expression = "..."  # of Python, that makes it
         self.training: tuple[float, float, int] | None = None  # noise multiplier, sampling rate and steps of DP-SGD
+        self.accounted_for = False  # whether neighbours differ in one example that is there or not, as accountants say
 
     @classmethod
     def _of(cls, what: str, below: TradeOffFunction, above: TradeOffFunction, delta: float | None) -> Self:
@@ -91,7 +92,7 @@ class Claim:
         below, above = dp_sgd(sigma, rate, count)
         what = f"DP-SGD with noise multiplier {sigma:.6g}, sampling rate {rate:.6g} and {count} steps"
         claim = cls._of(what, below, above, delta)
-        claim.training = sigma, rate, count
+        claim.training, claim.accounted_for = (sigma, rate, count), True
         claim.expression = f"bdp.Claim.dp_sgd({sigma!r}, {rate!r}, {count!r}, {claim.delta!r})"
         return claim
 
@@ -123,7 +124,9 @@ class Claim:
         what, found = claim_of(mechanism)
         if isinstance(found, tuple):
             return cls.dp_sgd(*found, delta=delta)
-        return cls._of(what, found, found, delta)
+        claim = cls._of(what, found, found, delta)
+        claim.accounted_for = True
+        return claim
 
     # -- what it says -------------------------------------------------------------------------------------------
 

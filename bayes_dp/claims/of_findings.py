@@ -2,6 +2,11 @@
 
 A profile bounds ε at every δ at once, so that a claim is held against it at all of them, and the one at which the bound
 exceeds most what the claim allows is told. A sequential audit has p-values that may be read at any time.
+
+A bound from a game after the training is of the replacement of an example or a label by another one. If the claim is of
+DP-SGD, or of what an accountant says, neighbours differ in one example that is there or not, and to replace one is to
+remove it and to add another: the claim then allows f(1 − f(α)) (Dong, Roth and Su 2022, Theorem 2.14). Between points α
+of a grid, f being decreasing, ε at δ is at most log((1 − δ − f(1 − f(α₂)))/α₁), α₁ < α₂ being neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from bayes_dp.audits.sequential import Sequential
 from bayes_dp.checks import InputError
 from bayes_dp.claims.outcome import as_test, decided, least_refuted_noise
 from bayes_dp.claims.result import ClaimFinding, ClaimTest
-from bayes_dp.results.bound import CredibleInterval, LowerBound
+from bayes_dp.results.bound import REPLACED, CredibleInterval, LowerBound
 from bayes_dp.results.posterior import Posterior
 from bayes_dp.support.arrays import Floats
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction
@@ -30,6 +35,7 @@ __all__ = ["by_bound", "by_posterior", "by_profile", "by_sequential"]
 
 _DELTAS = np.r_[0.0, np.logspace(-12, 0, 241)[:-1]]  # at which a profile is held against a claim
 _ROUNDING = 1e-9  # of δ
+_LEAST_ALPHA, _ALPHAS = 1e-14, 60_000  # of a grid, on which ε is at most 6e-4 too large
 
 
 def by_bound(claim: Claim, bound: LowerBound) -> ClaimTest:
@@ -45,9 +51,27 @@ def by_bound(claim: Claim, bound: LowerBound) -> ClaimTest:
         assumed = family in ("gaussian", "laplace", "custom") or "gaussian" in bound.provenance.method
         if assumed and not (isinstance(claim.below, Gaussian) and family in ("gaussian", "")):
             reason = reason or "The bound assumes a family of trade-off functions that is not the claim's."
+    assumptions = bound.assumptions
+    if claim.accounted_for and delta is not None and bound.details.get("neighbours") == REPLACED:
+        limit = _of_replacement(claim.below, delta)
+        assumptions = (
+            *assumptions,
+            "The bound is of the replacement of an example, and the claim of one that is there or not, which allows"
+            f" ε = {limit:.4g} of a replacement.",
+        )
     refutes = not reason and bound.value > limit
     row = ClaimFinding(bound.provenance.method, "bound", bound.value, refutes, not reason, reason)
-    return decided(claim, [row], bound.confidence, None, bound.assumptions, bound.provenance.digest, {}, delta)
+    return decided(claim, [row], bound.confidence, None, assumptions, bound.provenance.digest, {}, delta)
+
+
+def _of_replacement(f: TradeOffFunction, delta: float) -> float:
+    """ε at δ of two steps of f; infinite if it is beyond the grid."""
+    alpha = np.geomspace(_LEAST_ALPHA, 1.0, _ALPHAS)
+    twice = np.asarray(f(np.minimum(1.0, 1.0 - np.asarray(f(alpha)) + np.finfo(float).eps)))
+    if twice[0] < 1.0 - delta:
+        return math.inf
+    slope = (1.0 - delta - twice[1:]) / alpha[:-1]
+    return math.log(max(float(slope.max()), 1.0))
 
 
 def by_posterior(claim: Claim, found: Posterior | CredibleInterval) -> ClaimTest:

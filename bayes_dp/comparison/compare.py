@@ -22,7 +22,7 @@ from bayes_dp.attacks.scores import NumberOfGuesses
 from bayes_dp.audits.base import Finding as Bound
 from bayes_dp.audits.base import Inputs, Scope
 from bayes_dp.audits.judged import Judged, judged
-from bayes_dp.audits.panoramia import panoramia
+from bayes_dp.audits.panoramia import OF_REPLACEMENT, panoramia
 from bayes_dp.audits.registry import audit, audits
 from bayes_dp.bayes.estimate import Estimates
 from bayes_dp.bayes.levels.beside import BesideGaussian
@@ -227,8 +227,11 @@ def tabulate(
 
 
 def _tested(claim: Claim, counts: ErrorCounts, inputs: MethodInputs) -> ClaimTest:
-    """By the counts; by the bound for examples that were no members by fair coins, where they were not."""
-    if counts.design == "one_run" and not dependent(counts) and audit("one-run").refused(counts, inputs):
+    """By the counts; by the bound for examples that were no members by fair coins, where they were not; by that of a
+    game, which knows that its coins fell after the training."""
+    if inputs.game is not None and not inputs.game.generated:
+        tested = claim.test(panoramia(inputs.game, delta=inputs.delta, confidence=inputs.confidence))
+    elif counts.design == "one_run" and not dependent(counts) and audit("one-run").refused(counts, inputs):
         bound = audit("zero-run-compositional" if inputs.scores is None else "zero-run").on(counts, inputs)
         tested = claim.test(bound)
     else:
@@ -346,6 +349,8 @@ def _found(name: str, base: str, found: Finding, inputs: MethodInputs) -> list[C
     row = _row(name, base, found, inputs)
     if isinstance(found, FamilyPosterior) and found.family.name == "gaussian":
         row = replace(row, notes=(*row.notes, _beside_gaussian(found, inputs)))
+    if inputs.game is not None and OF_REPLACEMENT not in row.assumptions:
+        row = replace(row, assumptions=(*row.assumptions, OF_REPLACEMENT))
     return [row]
 
 

@@ -5,8 +5,10 @@
                       same law, x = s x_in + (1 − s) x_out: `shown_members` ("Observational Auditing of Privacy",
                       Algorithm 1; Ye et al. 2022)
 
-What the attacker sees has the same law in both, if the fresh examples have the law of the training's. If they do not,
-the second is the zero-run audit's case, and `bdp.audits.zero_run` is for that.
+In the second the example is in the training in any case. Where the fresh one is shown the training has the other one in
+its place, so that ε is that of the *replacement* of an example by another one of its law: with a training that is
+(ε, δ)-DP where an example is there or not, up to 2ε. If the fresh examples are not of the law of the training's, it is
+the zero-run audit's case, and `bdp.audits.zero_run` is for that.
 """
 
 from __future__ import annotations
@@ -54,6 +56,8 @@ class MembershipCoins:
 
 def shown_members(training: ArrayLike, fresh: ArrayLike, seed: int = 0) -> GuessTable:
     """Of each pair of an example of the training and a fresh one the coin shows one, of which the score is seen.
+
+    A bound from the table is of the replacement of an example, see the module.
 
     `training` has the scores of n examples that were trained on, `fresh` those of as many new ones, both (n,).
 

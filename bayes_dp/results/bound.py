@@ -35,7 +35,9 @@ from bayes_dp.results.posterior import Provenance, checked_provenance
 from bayes_dp.support.text import Part, Rows, Sentences, digits
 from bayes_dp.tradeoff import ApproxDP, Gaussian, Laplace, TradeOffFunction
 
-__all__ = ["CredibleInterval", "Estimate", "LowerBound", "joined"]
+__all__ = ["REPLACED", "CredibleInterval", "Estimate", "LowerBound", "joined"]
+
+REPLACED = "replaced"  # `details["neighbours"]` of bounds from coins that fell after the training
 
 Kind = Literal["lower_bound", "posterior", "estimate"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import bayes_dp as bdp
 from bayes_dp.audits.power import POWERS
 from bayes_dp.checks import InputError
+from bayes_dp.claims.of_findings import _of_replacement
 
 RNG = np.random.default_rng(0)
 PROFILE = bdp.audits.profile(RNG.normal(size=600), RNG.normal(2, size=600))
@@ -172,3 +174,47 @@ def test_meaning_of_an_average_of_families():
         assert row.tpr[1] == pytest.approx(np.array(tpr)[order][np.searchsorted(law, prob)], rel=0.02)
         assert row.reconstruction == row.tpr[1]
         assert row.bayes_risk == pytest.approx((1 - row.advantage) / 2)
+
+
+def of_a_replacement():
+    """A bound on label privacy: responses 2y − 1 with Gaussian noise σ = 1, each of which is 1-GDP if it is there or
+    not, and 2-GDP if its label is replaced."""
+    rng = np.random.default_rng(0)
+    y, q = rng.integers(0, 2, 20_000), np.full((20_000, 2), 0.5)
+    told = 2 * y - 1 + rng.normal(size=20_000)
+    likely = np.exp(-((told[:, None] - np.array([-1, 1])) ** 2) / 2)
+    return bdp.audits.labels(y, q, None, 1e-5, likelihood=likely, exact=True, games=1, choice=1000)
+
+
+def test_a_bound_of_a_replacement_is_held_against_what_the_claim_allows_of_one():
+    bound = of_a_replacement()
+    one, both = (bdp.Claim.gaussian(mu).epsilon_at(1e-5) for mu in (1.0, 2.0))
+    trained, plain = bdp.Claim.dp_sgd(1.0, 1.0, 1, 1e-5), bdp.Claim.gaussian(1.0, 1e-5)
+    for value, refuted in ((0.9 * one, False), (1.1 * one, False), (0.99 * both, False), (1.01 * both, True)):
+        test = trained.test(replace(bound, value=value))
+        assert test.refuted == refuted
+        assert "of the replacement of an example" in str(test)
+        assert plain.test(replace(bound, value=value)).refuted == (value > one)  # which is meant as the bound is
+    assert trained.test(replace(bound, value=1.1 * one, details={})).refuted  # of coins before the training
+
+
+def test_bounds_of_games_say_that_they_are_of_a_replacement():
+    rng = np.random.default_rng(1)
+    x, real = rng.normal(size=(2, 800, 2))
+    game = bdp.games.coin_pairs((x, real), (rng.gamma(0.1, 1, 800), rng.gamma(9, 1, 800)), real=True)
+    bounds = of_a_replacement(), bdp.audits.panoramia(game)
+    assert [bound.details["neighbours"] for bound in bounds] == ["replaced", "replaced"]
+    table = bdp.compare(game, 1e-5, names=["one-run", "zero-run", "panoramia"], claim=bdp.Claim.dp_sgd(2, 1, 1, 1e-5))
+    assert all(sum("replacement" in sentence for sentence in row.assumptions) == 1 for row in table.rows)
+    assert table.claim.method == "panoramia"
+    limit = bdp.Claim.dp_sgd(2, 1, 1).epsilon_at(1e-5)
+    assert limit < bounds[1].value < 2 * limit
+    assert table.claim.outcome == "not refuted"
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.5, 1.0, 1.5])
+def test_two_steps_of_gaussian_dp_are_one_of_twice_as_much(mu):
+    exact = bdp.tradeoff.epsilon_from_mu(2 * mu, 1e-5)
+    assert exact <= _of_replacement(bdp.tradeoff.Gaussian(mu), 1e-5) < exact + 1e-3
+    assert _of_replacement(bdp.tradeoff.ApproxDP(mu, 1e-6), 1e-5) == pytest.approx(2 * mu, abs=0.1)
+    assert _of_replacement(bdp.tradeoff.Gaussian(9.0), 1e-5) == math.inf

@@ -3,7 +3,7 @@
 For the share S/n of examples with some property of features and label, Hoeffding (1956) bounds the tails of S by those
 of a binomial law, so that τ ≥ L − Σ q_i/n, where L is Clopper-Pearson's end of S/n and q_i the proxy's probability of
 the property; and the same for the absence of it. The properties are fixed: that the label is the proxy's likeliest,
-that it is improbable, and each of the classes.
+that it is improbable, that it is impossible, and each of the classes.
 
 With features there is one more, a classifier two-sample test: on one half of the examples a classifier learns to tell
 the labels from labels that the proxy draws, and the property is, on the other half, that it takes the label for a true
@@ -84,6 +84,7 @@ def _properties(y: Ints, q: Floats) -> Iterator[tuple[int, float]]:
     own = np.take_along_axis(q, y[:, None], 1)[:, 0]
     most = q.argmax(axis=1)
     yield int((y == most).sum()), float(q.max(axis=1).mean())
+    yield int((own == 0).sum()), 0.0
     yield int((own < _IMPROBABLE).sum()), float(np.where(q < _IMPROBABLE, q, 0.0).sum(axis=1).mean())
     share = q.mean(axis=0)
     for label in np.argsort(-share, kind="stable")[:_COUNTED]:

@@ -54,12 +54,27 @@ def test_a_slow_twin_of_the_fixed_properties():
     y = rng.integers(0, 3, 200)
     most = q.argmax(axis=1)
     shares = [(y == most, q.max(axis=1)), (q[np.arange(200), y] < 0.01, (q * (q < 0.01)).sum(axis=1))]
+    shares += [(q[np.arange(200), y] == 0, np.zeros(200))]
     shares += [(y == c, q[:, c]) for c in range(3)]
     least = 0.0
     for found, expected in shares:
-        ends = stats.binomtest(int(found.sum()), 200).proportion_ci(1 - 0.05 / 5)
+        ends = stats.binomtest(int(found.sum()), 200).proportion_ci(1 - 0.05 / 6)
         least = max(least, ends.low - expected.mean(), expected.mean() - ends.high)
     assert np.isclose(ERROR(y, q), least)
+
+
+def test_what_the_proxy_says_cannot_be():
+    """Among many labels that are improbable, a few that are impossible would not be seen by their number."""
+    rng = np.random.default_rng(6)
+    q = np.full((5000, 200), 1 / 200)
+    y = rng.integers(0, 200, 5000)
+    assert ERROR(y, q, 1 - 1e-4) == 0
+    rows = np.arange(3)
+    q[rows, y[:3]], q[rows, (y[:3] + 1) % 200] = 0.0, 2 / 200
+    assert 0 < ERROR(y, q, 1 - 1e-4) < 3 / 5000
+    chance = np.where(np.eye(200)[y] == 1, 0.5, 0.5 / 199)
+    found = bdp.audits.labels(y, q, None, 0, likelihood=chance, exact=True, games=1, choice=50)
+    assert "not as the proxy says" in found.invalid
 
 
 def test_few_examples():

@@ -1,7 +1,7 @@
 """The notebooks as pages of the site, with the outputs that they have when they are run.
 
 They are saved without outputs. Running all takes about a minute, so that what was run is kept in `.notebook_cache`, as
-long as the notebook, the package and all installed versions stay as they are.
+long as the notebook, the package, the models and the versions of what they need stay as they are.
 """
 
 from __future__ import annotations
@@ -79,8 +79,25 @@ def executed(path: Path) -> dict[str, Any]:
 def _key(path: Path) -> str:
     """A name for all that the outputs depend on."""
     digest = hashlib.sha256(path.read_bytes() + sys.version.encode())
-    for source in sorted((ROOT / "bayes_dp").rglob("*.py")):
-        digest.update(source.read_bytes())
-    installed = {(each.name, each.version) for each in importlib.metadata.distributions()}
-    digest.update(repr(sorted(installed)).encode())
+    for folder in ("bayes_dp", "models"):
+        for source in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(source.read_bytes())
+    versions: dict[str, str] = {}
+    for name in ("bayes-dp", "ipykernel", "nbclient"):
+        _add_versions(name, versions)
+    digest.update(repr(sorted(versions.items())).encode())
     return digest.hexdigest()[:16]
+
+
+def _add_versions(name: str, versions: dict[str, str]) -> None:
+    """Those of a distribution and of all that it requires. What is only for tests or linters is no part of them."""
+    name = re.sub(r"[-_.]+", "-", name).lower()
+    try:
+        found = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:  # what another system would need
+        return
+    if name not in versions:
+        versions[name] = found.version
+        for required in found.requires or ():
+            if "extra ==" not in required:
+                _add_versions(re.match(r"[\w.-]+", required)[0], versions)

@@ -26,6 +26,8 @@ _seen = _left = 0  # MB at the last look, and when programs were let go of
 
 # The workers share the processors: threads of products of small matrices would wait for each other in busy loops.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Each of the many commands that run in processes of their own would compile the whole package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parents[1] / ".jax_cache")
 os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(2**31)
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")

@@ -89,6 +89,8 @@ class Questions:
         second = outside & (at[1] > ratio * at[0])
         alpha, beta = np.where(outside, corner, a), np.where(outside, corner, b)
         for there, (near, far), swapped in ((first, (a, b), False), (second, (b, a), True)):
+            if not there.any():
+                continue
             runs = (self.n1, self.n0) if swapped else (self.n0, self.n1)
             found = _on_edge(near[there], runs[0][there], far[there], runs[1][there], ratio[there], corner[there], rest)
             alpha[there], beta[there] = found[::-1] if swapped else found

@@ -6,7 +6,8 @@ Without the model nobody is right more often than in half of the cases, whatever
 that could be wrong. The price is that the training has wrong labels.
 
 A training that is (ε, δ)-DP in its labels, where one label may be replaced by another, makes the guesses right as
-rarely as those of memberships in a one-run audit.
+rarely as those of memberships in a one-run audit. To replace a label is more than to add or remove an example: where
+that has ε, this has up to 2ε.
 """
 
 from __future__ import annotations

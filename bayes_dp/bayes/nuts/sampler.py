@@ -9,6 +9,7 @@ arguments of the same shapes: the numbers in arrays and fractions may change, wh
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,6 +35,11 @@ from bayes_dp.checks import InputError, one_number, seed_of, show, whole_number
 from bayes_dp.support.progress import bar, check_shown
 
 __all__ = ["ModelDraws", "NutsSettings", "compiled", "run_nuts", "sample"]
+
+# Where ArviZ 1 was imported first, NumPyro is a module that loads at the first look. `import numpyro.distributions`
+# then runs that package twice, and the second one lacks this part, which `numpyro.factor` asks for.
+if not hasattr(dist, "distribution"):
+    setattr(dist, "distribution", sys.modules["numpyro.distributions.distribution"])  # noqa: B010
 
 _BLOCK = 100  # iterations at most between two looks at the progress bar and the keyboard
 _ATTEMPTS = 100

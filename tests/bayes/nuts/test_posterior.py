@@ -1,5 +1,8 @@
 """NUTS against the exact posterior and against MHAAR, its forms, and what it refuses."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -163,3 +166,17 @@ def test_what_is_refused():
         bdp.estimate(counts, 0.01, method="nuts", auxiliaries="uniform")
     with pytest.raises(bdp.InputError, match="chains must be a whole number"):
         bdp.estimate(counts, 0.01, method="nuts", chains=0)
+
+
+def test_it_runs_where_arviz_was_imported_first():
+    """ArviZ 1 leaves a module that loads lazily in the place of NumPyro, which then runs a part of itself twice."""
+    code = """
+import arviz
+import numpyro.distributions as dist
+import bayes_dp as bdp
+settings = {"method": "nuts", "draws": 5, "warmup": 5, "chains": 1, "progress": False}
+post = bdp.estimate(bdp.ErrorCounts(1, 10, 2, 10), 1e-3, prior_epsilon=dist.HalfNormal(2.0), **settings)
+print(post.samples["epsilon"].shape)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "(1, 5)\n"), done.stderr

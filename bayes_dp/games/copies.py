@@ -1,6 +1,8 @@
 """Which examples are copies of others, number by number: a generator may give back what it was fitted on.
 
 The model knows a copied member as well as the others, so that guesses between the two are coins, and a leak is hidden.
+And of members that have doubles one may train a classifier that is asked about the other, which then needs no model to
+know it for a member.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ import numpy as np
 
 from bayes_dp.support.arrays import Bools
 
-__all__ = ["among", "doubled", "marks"]
+__all__ = ["among", "doubled", "excess", "marks"]
+
+
+_CHANCE = 4.0  # standard deviations
 
 
 def marks(x: Any, y: Any = None) -> list[bytes]:
@@ -48,3 +53,17 @@ def doubled(some: list[bytes]) -> float:
     """The share of examples that there is another copy of, by their marks."""
     counts = np.unique(np.array(some, dtype="S12"), return_counts=True)[1]
     return float(counts[counts > 1].sum() / max(len(some), 1))
+
+
+def excess(copied: float, others: int, own: list[bytes]) -> float:
+    """The share of so many others that are copies of members, less that of members with a double; 0 within four
+    standard deviations of examples of one law, of which both are as rare. Members with doubles come in twos.
+
+    >>> from bayes_dp.games.copies import excess, marks
+    >>> excess(0.5, 100, marks(np.arange(100))), excess(0.0, 1, [b"a", b"a"])
+    (0.5, 0.0)
+    """
+    share, n = doubled(own), max(len(own), 1)
+    mean = (copied + share) / 2
+    noise = (mean * (1 - mean) * (1 / others + 2 / n)) ** 0.5
+    return copied - share if abs(copied - share) > _CHANCE * noise else 0.0

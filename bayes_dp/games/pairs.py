@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from bayes_dp import __version__
 from bayes_dp.checks import InputError, numbers, one_number, seed_of, show, truth, whole_number
 from bayes_dp.data.kept import Kept
-from bayes_dp.games.copies import among, doubled, marks
+from bayes_dp.games.copies import among, excess, marks
 from bayes_dp.games.played import SHARES, Played, shares_of
 from bayes_dp.support.arrays import Bools, Floats
 from bayes_dp.support.content import digest_of
@@ -241,7 +241,7 @@ def coin_pairs(
     )  # fmt: skip
     sizes = {"members": len(blind[0]), "others": len(blind[1]), "attack training": learned, "audit": n - learned}
     own, rest = (marks(each) for each in blind)
-    copied = float(among(rest, own).mean()) - doubled(own)
+    copied = excess(float(among(rest, own).mean()), len(rest), own)
     return Played(found.pop("member") > 0, **found, shares=fixed, generated=not real, sizes=sizes, copied=copied)
 
 

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from bayes_dp.attacks.outputs import log_odds, rows
 from bayes_dp.checks import InputError, numbers, one_number, show, whole_number
-from bayes_dp.games.copies import among, doubled, marks
+from bayes_dp.games.copies import among, excess, marks
 from bayes_dp.games.pairs import Classifiers, How, Scores, Sides, check_sizes, matrix, one_game, play_all
 from bayes_dp.games.played import SHARES, Played, shares_of
 from bayes_dp.support.arrays import Floats, Indices
@@ -147,7 +147,7 @@ class Panoramia:
         own_marks = marks(self.x, self.y)
         job = _Job(self, models, told, real, own, own_marks)
         found = dict(play_all(job, names, pairs, inputs, how))
-        copied = float(found["copied"].mean()) - doubled(own_marks)
+        copied = excess(float(found["copied"].mean()), pairs, own_marks)
         sizes = {"generator and helpers": first, "attack training": second, "audit": pairs}
         return {
             name: Played(

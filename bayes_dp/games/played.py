@@ -33,7 +33,8 @@ class Played:
     `member`, `baseline`, `attack` and, where there is one, `control` are arrays (S, m): the control is an attack on a
     model that leaks little, or nothing, of the members. `shares` of the m examples are taken for members. `generated`
     says whether the others came from a generator, and `sizes` how many examples each part of the data has. `copied` is
-    the share of the others that are copies of members, less the share of members that are copies of other members.
+    the share of the others that are copies of members, less the share of members that are copies of other members, and
+    0 where this is chance.
 
     >>> rng = np.random.default_rng(0)
     >>> member = rng.random((1, 400)) < 0.5
@@ -118,13 +119,19 @@ class Played:
         return GuessTable(attack - special.logit(blind), one.member[0], blind, propensity_source="learned")
 
     def told_apart(self) -> str:
-        """Why the others are not drawn as the members were, in a sentence; nothing where the baseline does not tell.
+        """Why the others are not drawn as the members were, in a sentence; nothing where the baseline does not tell,
+        and members have no more doubles than the others have among them.
 
         Two tests of the baseline at 10⁻⁴ for both and all games together. Mann and Whitney's, in both directions:
         examples that are on both sides are taken for the other one. And an exact one of those that it is surest of, as
         a few that are known for certain hardly change an AUC: if it knows nothing, the number of members among the r
         that it takes for such is hypergeometric, and so is that of others among the r that it takes for none.
         """
+        if self.copied < 0 and not self.generated:
+            return (
+                f"{-100 * self.copied:.3g}% of the members have a double among the members, beyond what the non-members"
+                " have there: a classifier that learned from one of the two knows the other. Audit one of each."
+            )
         games = range(len(self))
         found = min(map(self._told_by_ranks, games)), min(map(self._told_by_ends, games))
         below = [(p, how) for p, how in found if 2 * len(self) * p < _LEVEL]

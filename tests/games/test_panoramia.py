@@ -249,6 +249,22 @@ def test_copies_in_arrays_and_those_that_real_data_has():
     assert marks(object()) == []
 
 
+def test_members_with_doubles():
+    """Of a model that says nothing: who learned one of the two knows the other, by the features alone."""
+    rng = np.random.default_rng(7)
+    x, real = rng.normal(size=(2, 800, 3))
+    x[:120] = x[120:240]  # 30% of the members
+    near = {f"{kind}_classifier": KNeighborsClassifier(3, weights="distance") for kind in ("attack", "baseline")}
+    silent = np.zeros(800), np.zeros(800)
+    found = [bdp.audits.panoramia(bdp.games.coin_pairs((x, real), silent, real=True, seed=s, **near)) for s in range(8)]
+    assert sum(bound.value > 0 for bound in found) >= 4
+    assert all("have a double among the members" in bound.invalid for bound in found)
+    game = bdp.games.Panoramia(x, real=real, **near)
+    assert "have a double" in bdp.audits.panoramia(game.play(lambda x: x[:, 0])).invalid
+    fit = bdp.games.coin_pairs((x[120:], real[120:]), tuple(rng.random((2, 680))), real=True, **near)
+    assert (fit.copied, fit.told_apart()) == (0.0, "")
+
+
 def test_a_control_that_says_nothing_is_none():
     """Trees by chance make other scores of the same features: what the model says decides, and not the scores."""
     rng = np.random.default_rng(6)

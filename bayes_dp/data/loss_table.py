@@ -214,7 +214,8 @@ class LossTable(Immutable):
     def __repr__(self) -> str:
         bases, each = ("1 base", "") if len(self) == 1 else (f"{len(self)} bases", " each")
         without, with_ = self.without.shape[1], self.with_.shape[1]
-        return f"LossTable: {bases}, {without} runs without and {with_} with the example{each}"
+        runs = "run" if without == 1 else "runs"
+        return f"LossTable: {bases}, {without} {runs} without and {with_} with the example{each}"
 
     def _arrays(self) -> dict[str, Floats]:
         return {"without": self.without, "with_": self.with_}

@@ -174,6 +174,7 @@ def test_indexing_over_bases():
 def test_repr():
     assert repr(FULL) == "LossTable: 2 bases, 3 runs without and 2 with the example each"
     assert repr(FULL[0]) == "LossTable: 1 base, 3 runs without and 2 with the example"
+    assert repr(LossTable([[1.0]], [[0.0]])) == "LossTable: 1 base, 1 run without and 1 with the example"
 
 
 def test_split():

@@ -213,7 +213,7 @@ class Posterior(Result):
         return self.draws()
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.marginals})
+        return sorted({*super().__dir__(), *filter(str.isidentifier, self.marginals)})  # not "e[a]", which no dot takes
 
     # -- questions ----------------------------------------------------------------------------------------------
 

@@ -86,3 +86,12 @@ def test_copies():
     post = posterior()
     for again in (copy.copy(post), copy.deepcopy(post)):
         assert again.interval() == post.interval()
+
+
+def test_what_is_completed_can_be_typed():
+    """A group of guesses has a parameter whose name is none of Python's."""
+    labels = ["<b>", "a|b"] * 10
+    post = bdp.estimate_shifted(bdp.GuessTable(np.arange(20.0), np.arange(20) > 9, 0.5, labels), strength=0.5)
+    assert "e[a|b]" in post.marginals
+    assert all(name.isidentifier() for name in dir(post))
+    assert getattr(post, "e[a|b]").name == "e[a|b]"

@@ -194,6 +194,8 @@ def _check_answer(name: str, found: dict[str, Any], post: Posterior) -> None:
                 f"{name}: the {end} of {parameter} is {show(was)}, but for the data and priors of the file it is"
                 f" {show(is_now)}{why}"
             )
+    if unknown := found["estimates"].keys() - now.keys():
+        raise InputError(f"{name}: estimates has {show(min(unknown))}, which is not known; it has {', '.join(now)}")
     if (was := found["provenance"]["digest"]) != post.provenance.digest:
         raise InputError(f"{name}: provenance: digest is {show(was)}, which is not that of the data in the file")
 

@@ -248,6 +248,7 @@ CONTENT = bdp.estimate(COUNTS, 1e-3).to_dict()
         (("asked", "more"), 3, "'more', which is not known"),
         (("estimates", "epsilon", "high"), 3.0, "the high of epsilon is 3.0, but"),
         (("estimates", "epsilon"), None, "the low of epsilon is None, but"),
+        (("estimates", "mu"), {}, "estimates has 'mu', which is not known; it has epsilon, strength"),
         (("provenance", "method"), 3, "method must be"),
     ],
 )

@@ -62,6 +62,25 @@ def test_it_begins_with_a_question_and_ends_with_conclusions(path: Path):
     assert "**May not.**" in end
 
 
+def test_what_was_run_is_kept_while_all_that_it_needs_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What tests and linters need is no part of that."""
+    versions: dict[str, str] = {}
+    pages._add_versions("bayes_dp", versions)
+    assert {"bayes-dp", "numpy", "jaxlib", "threadpoolctl"} <= set(versions)  # the last one by scikit-learn
+    assert not {"pytest", "hypothesis", "dask", "ruff", "mkdocs"} & set(versions)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    files = [tmp_path / "notebook.ipynb", tmp_path / "bayes_dp" / "inner" / "one.py", tmp_path / "models" / "two.py"]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1")
+    keys = {pages._key(files[0])}
+    assert keys == {pages._key(files[0])}
+    for path in files:
+        path.write_text("2")
+        keys.add(pages._key(files[0]))
+    assert len(keys) == 4
+
+
 @each
 @pytest.mark.filterwarnings("default")  # those of the kernel's transport are not ours
 def test_it_runs(path: Path):

@@ -311,8 +311,10 @@ def _form(groups: str | None, form: GroupForm | None, spread: Any, method: Estim
 
 
 def _content(post: Posterior, prob: float, checked: ModelCheck | None, verdict: Verdict | None) -> dict[str, Any]:
-    """What --json prints."""
+    """What --json prints; of guesses not the scores and memberships of all examples, as logs keep what is printed."""
     content = post.to_dict(prob)
+    if post.format == "bayes-dp/shifted/1":
+        content["asked"] = None
     if checked is not None:
         content["check"] = checked.to_dict()
     if verdict is not None:

@@ -155,7 +155,7 @@ def test_files_of_curves_and_guesses(tmp_path: Path, capsys: pytest.CaptureFixtu
     arguments = str(tmp_path / "scores.csv"), "--delta", "0.01", "--json", "--guesses", "20", "--strength", "0.5"
     code, printed, _ = running("estimate")(capsys, *arguments)
     assert code == 0
-    assert bdp.Posterior.from_dict(json.loads(printed)).to_dict() == json.loads(printed)
+    assert json.loads(printed)["asked"] is None  # logs keep what is printed, and it would have all memberships
 
 
 FEW: dict[str, Any] = {"chains": 2, "draws": 30, "warmup": 30, "seed": 3, "progress": False}

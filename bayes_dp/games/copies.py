@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_dp.support.arrays import Bools
 
-__all__ = ["among", "doubled", "excess", "marks"]
+__all__ = ["among", "excess", "marks"]
 
 
 _CHANCE = 4.0  # standard deviations
@@ -49,21 +49,25 @@ def among(some: list[bytes], others: list[bytes]) -> Bools:
     return np.array([mark in known for mark in some], dtype=bool)
 
 
-def doubled(some: list[bytes]) -> float:
-    """The share of examples that there is another copy of, by their marks."""
-    counts = np.unique(np.array(some, dtype="S12"), return_counts=True)[1]
-    return float(counts[counts > 1].sum() / max(len(some), 1))
-
-
 def excess(copied: float, others: int, own: list[bytes]) -> float:
-    """The share of so many others that are copies of members, less that of members with a double; 0 within four
-    standard deviations of examples of one law, of which both are as rare. Members with doubles come in twos.
+    """The share of so many others that are copies of members, less that of the n members with a double; 0 within four
+    standard deviations of examples of one law.
+
+    The chance that another one is no copy differs from the share u of members without a double by chance, with the
+    variance (u(1 − u) + v)/n, where v is the share of members with one double (Esty 1983, Annals of Statistics 11).
+    Where there is hardly any such member, examples that all members lack may come in groups as large as theirs.
 
     >>> from bayes_dp.games.copies import excess, marks
     >>> excess(0.5, 100, marks(np.arange(100))), excess(0.0, 1, [b"a", b"a"])
     (0.5, 0.0)
     """
-    share, n = doubled(own), max(len(own), 1)
-    mean = (copied + share) / 2
-    noise = (mean * (1 - mean) * (1 / others + 2 / n)) ** 0.5
-    return copied - share if abs(copied - share) > _CHANCE * noise else 0.0
+    if not own:
+        return 0.0
+    n = len(own)
+    counts = np.unique(np.array(own, dtype="S12"), return_counts=True)[1]
+    single, in_pairs = (counts == 1).sum() / n, 2 * (counts == 2).sum() / n
+    found = float(copied - (1 - single))
+    mean = (copied + 1 - single) / 2
+    group = 1 / len(counts)  # their mean size, over n
+    noise = (mean * (1 - mean) / others + (single * (1 - single) + in_pairs) / n + group**2) ** 0.5
+    return found if abs(found) > _CHANCE * noise else 0.0

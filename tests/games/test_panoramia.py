@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import bayes_dp as bdp
-from bayes_dp.games.copies import marks
+from bayes_dp.games.copies import among, excess, marks
 from bayes_dp.games.pairs import Classifiers, Sides, one_game
 from bayes_dp.games.panoramia import says
 
@@ -232,6 +232,19 @@ def test_a_generator_that_copies_members_is_told(noisy, told, tmp_path):
     same = game.play(tree, weak, n_jobs=2)
     assert same.copied == played.copied == same[0].copied
     assert "copies of members" in str(found) or not told
+
+
+@pytest.mark.parametrize("size", [0.1, 4, 8])
+def test_examples_of_one_law_have_no_more_copies_than_members_have(size):
+    """Of a law with few values, of which a member has so many copies on average; they are told where there are more."""
+    rng = np.random.default_rng(0)
+    told = 0
+    for _ in range(600):
+        own, others = ([b"%d" % i for i in rng.integers(0, 1000 / size, n)] for n in (1000, 10_000))
+        told += excess(float(among(others, own).mean()), 10_000, own) != 0
+    assert told <= 1
+    assert excess(1.0, 500, list(map(b"%d".__mod__, range(1000)))) == 1.0
+    assert excess(0.0, 500, []) == 0.0
 
 
 def test_copies_in_arrays_and_those_that_real_data_has():

@@ -50,6 +50,7 @@ from bayes_dp.support.arrays import Floats
 
 __all__ = ["read_dict", "read_file"]
 
+_MOST = 50_000_000  # rates that the run of a file may draw: they take 800 MB
 _AS_GOOD_AS_EQUAL = 1e-3  # share of an interval by which its ends may differ: versions differ in their panels
 
 _OBJECT_OR_NULL: Wanted = (lambda value: value is None or isinstance(value, dict), "an object, or null")
@@ -230,6 +231,10 @@ def _by_draws(asked: dict[str, Any], counts: ErrorCounts) -> Posterior:
     settings = run["settings"]
     if clash := settings.keys() & {"counts", "delta", "progress", *_RUN, *_OF_COUNTS, "prior_epsilon"}:
         raise InputError(f"asked: run: settings has {show(min(clash))}, which is not known")
+    sizes = (settings.get(name, 1) for name in ("chains", "draws", "warmup"))
+    chains, draws, warmup = (size if type(size) is int else 1 for size in sizes)  # what is none is refused below
+    if chains * (draws + warmup) * len(counts) > _MOST:
+        raise InputError(f"asked: run: chains, draws and warmup are for more than {_MOST} rates, which no file may ask")
     return estimate(
         counts,
         asked["known"],

@@ -188,6 +188,16 @@ def test_draws_come_back_by_the_same_run(asked: dict[str, Any]):
         bdp.Posterior.from_dict(content)
 
 
+@pytest.mark.parametrize("name", ["chains", "draws", "warmup"])
+def test_a_file_does_not_ask_for_endless_runs(name: str):
+    content = bdp.estimate(GROUPED, 1e-3, method="mhaar", strength=0.5, **FEW | {"draws": 400}).to_dict()
+    settings = content["asked"]["run"]["settings"]
+    for value, message in ((10**8, "more than 50000000 rates"), (0.5, f"{name} must be a whole number")):
+        content["asked"]["run"]["settings"] = settings | {name: value}
+        with pytest.raises(InputError, match=message):
+            bdp.Posterior.from_dict(content)
+
+
 class OwnGaussian(type(FAMILIES["gaussian"])):
     pass
 
